@@ -1,0 +1,38 @@
+import { cp, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+
+const OUT = 'cli/dist'
+const KEEPER = 'worker/src/executors'
+
+/** CommonJS dependencies inside an ES module bundle still ask for `require`. */
+const banner = { js: "import { createRequire as stokerRequire } from 'node:module'; const require = stokerRequire(import.meta.url);" }
+
+const shared = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  format: 'esm',
+  legalComments: 'none',
+  logLevel: 'warning',
+  // Native code, and a page served from its own folder, stay where npm put them.
+  external: ['@photostructure/sqlite', '@scalar/fastify-api-reference'],
+}
+
+await rm(OUT, { recursive: true, force: true })
+await mkdir(OUT, { recursive: true })
+await Promise.all([
+  build({ ...shared, entryPoints: { stoker: 'cli/src/main.ts' }, outdir: OUT, splitting: true, chunkNames: 'chunks/[name]-[hash]' }),
+  build({
+    ...shared,
+    banner,
+    outdir: OUT,
+    entryPoints: {
+      hub: 'hub/src/main.ts',
+      'sqlite-thread': 'hub/src/store/sqlite/sqlite-thread.ts',
+      worker: 'worker/src/main.ts',
+      sim: 'sim/src/main.ts',
+    },
+  }),
+])
+for (const name of await readdir(KEEPER)) if (name.endsWith('.py')) await cp(join(KEEPER, name), join(OUT, name))

@@ -1,0 +1,8 @@
+export { freeBytes } from './free-bytes.ts'
+export { type FolderLock, FolderLocked, lockFolder } from './lock-folder.ts'
+export { bootId, processStart } from './process-identity.ts'
+export { readJsonOr } from './read-json.ts'
+export { removeTree } from './remove-tree.ts'
+export { safeName } from './safe-name.ts'
+export { sha256, sha256File, sha256Stream } from './sha256.ts'
+export { syncFolder, writeAtomic } from './write-atomic.ts'

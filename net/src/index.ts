@@ -1,0 +1,5 @@
+export { type AddressKind, addressKind } from './address-kind.ts'
+export { type Backoff, nextDelayMs, type RetryOptions, retrying } from './backoff.ts'
+export { freePort } from './free-port.ts'
+export { type Fetched, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts'
+export { type GuardedFetchCode, GuardedFetchError } from './guarded-fetch-error.ts'

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { JobSpec } from '../job-spec.ts'
+import { AttemptState, JobState, Outcome } from '../life.ts'
+import { Progress, Usage } from '../machine.ts'
+
+const time = z.iso.datetime()
+
+/** One try of a job on one worker, as people see it. */
+export const Attempt = z.object({
+  number: z.int(),
+  epoch: z.int(),
+  worker: z.object({ id: z.string(), name: z.string() }),
+  state: AttemptState,
+  outcome: Outcome.nullable(),
+  isolation: z.enum(['inline', 'none', 'sandbox']).nullable(),
+  gpus: z.array(z.string()),
+  placedAt: time,
+  startedAt: time.nullable(),
+  endedAt: time.nullable(),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  error: z.string().nullable(),
+  note: z.string().nullable(),
+  usage: Usage.nullable(),
+})
+export type Attempt = z.infer<typeof Attempt>
+
+export const Job = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  type: z.string(),
+  state: JobState,
+  owner: z.string(),
+  priority: z.int(),
+  labels: z.record(z.string(), z.string()),
+  submittedAt: time,
+  startedAt: time.nullable(),
+  endedAt: time.nullable(),
+  reason: z.string().nullable(),
+  unschedulable: z.string().nullable(),
+  cancelRequested: z.boolean(),
+  attempts: z.int(),
+  failures: z.int(),
+  lost: z.int(),
+  worker: z.object({ id: z.string(), name: z.string() }).nullable(),
+  exitCode: z.int().nullable(),
+  signal: z.string().nullable(),
+  progress: Progress.nullable(),
+  retryOf: z.uuid().nullable(),
+})
+export type Job = z.infer<typeof Job>
+
+export const JobDetail = Job.extend({ spec: JobSpec, result: z.json().nullable(), history: z.array(Attempt) })
+export type JobDetail = z.infer<typeof JobDetail>
+
+export const JobPage = z.object({ jobs: z.array(Job), next: z.string().nullable() })
+export type JobPage = z.infer<typeof JobPage>
+
+export const JobCounts = z.record(JobState, z.int())
+export type JobCounts = z.infer<typeof JobCounts>
+
+/** What a submit answers: the ids in the order of the specs. */
+export const Submitted = z.object({
+  jobs: z.array(z.object({ id: z.uuid(), unschedulable: z.string().nullable() })),
+})
+export type Submitted = z.infer<typeof Submitted>

@@ -1,0 +1,205 @@
+import { z } from 'zod'
+import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
+import { parseDuration, parseSize } from './quantity.ts'
+import { type SpecIssue, specIssues } from './spec-issues.ts'
+
+const DAY_MS = 86_400_000
+export const MAX_SPEC_BYTES = 256 * 1024
+
+const size = (what: string) =>
+  z.union([z.string(), z.number()]).transform((text, context) => {
+    const bytes = parseSize(text)
+    if (bytes !== null) return bytes
+    context.addIssue({
+      code: 'custom',
+      message: `${what} is a size of 0 or more like "24GB", "16Gi" or a number of bytes`,
+    })
+    return z.NEVER
+  })
+const duration = (what: string, maxMs = 30 * DAY_MS) =>
+  z.union([z.string(), z.number()]).transform((text, context) => {
+    const ms = parseDuration(text)
+    if (ms !== null && ms > 0 && ms <= maxMs) return ms
+    context.addIssue({
+      code: 'custom',
+      message: `${what} is a duration like "90s", "10m", "1h30m" or a number of seconds, above 0 and at most ${maxMs / DAY_MS} days`,
+    })
+    return z.NEVER
+  })
+const later = (reason: string) => z.custom<never>(value => value === undefined, { message: reason }).optional()
+const text = (max: number) => z.string().min(1).max(max)
+
+const RETRYABLE = ['failed', 'timed_out'] as const
+const Retries = z.union([
+  z.int().min(0).max(100),
+  z.strictObject({
+    max: z.int().min(0).max(100),
+    on: z.array(z.enum(RETRYABLE)).min(1).default(['failed']),
+    backoff: z
+      .strictObject({
+        initial: duration('backoff.initial').default(1000),
+        max: duration('backoff.max').default(300_000),
+      })
+      .default({ initial: 1000, max: 300_000 }),
+  }),
+])
+
+const SpecInput = z.strictObject({
+  name: text(200).optional(),
+  type: z.enum(JOB_TYPES).optional(),
+  command: z
+    .union([
+      text(64_000),
+      z
+        .array(z.string().max(128_000))
+        .min(1, 'a command has at least one word')
+        .refine(words => words[0] !== '', 'the first word of a command is not empty'),
+    ])
+    .optional(),
+  input: z.record(z.string(), z.json()).optional(),
+  env: z
+    .record(
+      z
+        .string()
+        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'a variable name has letters, digits and _ and does not start with a digit'),
+      z.string(),
+    )
+    .optional(),
+  isolation: z
+    .enum(['auto', 'none', 'sandbox', 'container'])
+    .refine(v => v !== 'container', 'containers are not available in this release; allowed: "auto", "none", "sandbox"')
+    .optional(),
+  network: z.enum(['none', 'internet', 'host']).optional(),
+  resources: z
+    .strictObject({
+      gpus: z.int().min(0).max(64).optional(),
+      gpuMemory: size('gpuMemory').optional(),
+      gpuModel: text(100).optional(),
+      cpus: z.number().min(0).max(4096).optional(),
+      memory: size('memory').optional(),
+    })
+    .optional(),
+  placement: z.strictObject({ worker: text(200).optional(), tags: z.array(text(100)).max(32).optional() }).optional(),
+  priority: z.int().min(-100).max(100).optional(),
+  timeout: duration('timeout').optional(),
+  lostAfter: duration('lostAfter').optional(),
+  retries: Retries.optional(),
+  labels: z
+    .record(text(100), z.string().max(200))
+    .refine(l => Object.keys(l).length <= 32, 'at most 32 labels')
+    .optional(),
+  outputLimit: size('outputLimit').optional(),
+  outputs: later('collecting output files as artifacts is not available in this release'),
+  files: later('uploading input files is not available in this release'),
+  image: later('containers are not available in this release'),
+  secrets: later('secrets are not available in this release'),
+})
+
+/** A job as people write it. */
+export type JobSpecInput = z.input<typeof SpecInput>
+
+/** A job as the house knows it: defaults applied, sizes in bytes, durations in milliseconds. Tolerant when read back from the store. */
+export const JobSpec = z.object({
+  name: z.string(),
+  type: z.enum(JOB_TYPES),
+  command: z.union([z.string(), z.array(z.string())]).nullable(),
+  input: z.record(z.string(), z.json()),
+  env: z.record(z.string(), z.string()),
+  isolation: z.enum(['auto', 'none', 'sandbox']),
+  network: z.enum(['none', 'internet', 'host']).nullable(),
+  resources: z.object({
+    gpus: z.number(),
+    gpuMemoryBytes: z.number().nullable(),
+    gpuModel: z.string().nullable(),
+    cpus: z.number(),
+    memoryBytes: z.number().nullable(),
+  }),
+  placement: z.object({ worker: z.string().nullable(), tags: z.array(z.string()) }),
+  priority: z.number(),
+  timeoutMs: z.number().nullable(),
+  lostAfterMs: z.number().nullable(),
+  retries: z.object({
+    max: z.number(),
+    on: z.array(z.enum(RETRYABLE)),
+    initialMs: z.number(),
+    maxMs: z.number(),
+  }),
+  labels: z.record(z.string(), z.string()),
+  outputLimitBytes: z.number(),
+})
+export type JobSpec = Readonly<z.infer<typeof JobSpec>>
+
+export type ParsedSpec =
+  | { readonly ok: true; readonly spec: JobSpec }
+  | { readonly ok: false; readonly issues: readonly SpecIssue[] }
+
+/** Parse once at the edge: everything wrong is found in one go, each with its path. */
+export function parseJobSpec(value: unknown): ParsedSpec {
+  const parsed = SpecInput.safeParse(value)
+  if (!parsed.success) return { ok: false, issues: specIssues(parsed.error, value, knownKeys) }
+  const input = parsed.data
+  const type = input.type ?? 'command'
+  const issues = checkInput(type, input.command, input.input ?? {})
+  if (issues.length > 0) return { ok: false, issues }
+  if (input.isolation === 'none' && input.network === 'none') {
+    return {
+      ok: false,
+      issues: [
+        { path: 'network', message: 'found "none" with isolation "none"; only a sandbox can take the network away' },
+      ],
+    }
+  }
+  return { ok: true, spec: complete(input, type) }
+}
+
+function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): JobSpec {
+  const retries =
+    typeof input.retries === 'number' || input.retries === undefined
+      ? { max: input.retries ?? 0, on: ['failed' as const], backoff: { initial: 1000, max: 300_000 } }
+      : input.retries
+  const resources = input.resources ?? {}
+  return {
+    name: input.name ?? defaultName(type, input.command),
+    type,
+    command: input.command ?? null,
+    input: input.input ?? {},
+    env: input.env ?? {},
+    isolation: input.isolation ?? 'auto',
+    network: input.network ?? null,
+    resources: {
+      gpus: resources.gpus ?? (resources.gpuMemory === undefined && resources.gpuModel === undefined ? 0 : 1),
+      gpuMemoryBytes: resources.gpuMemory ?? null,
+      gpuModel: resources.gpuModel ?? null,
+      cpus: resources.cpus ?? (isInline(type) ? 0 : DEFAULT_CPUS),
+      memoryBytes: resources.memory ?? null,
+    },
+    placement: { worker: input.placement?.worker ?? null, tags: [...new Set(input.placement?.tags ?? [])].sort() },
+    priority: input.priority ?? 0,
+    timeoutMs: input.timeout ?? null,
+    lostAfterMs: input.lostAfter ?? null,
+    retries: { max: retries.max, on: retries.on, initialMs: retries.backoff.initial, maxMs: retries.backoff.max },
+    labels: input.labels ?? {},
+    outputLimitBytes: input.outputLimit ?? 2 ** 30,
+  }
+}
+
+function defaultName(type: JobSpec['type'], command: string | readonly string[] | undefined): string {
+  if (command === undefined) return type
+  const words = typeof command === 'string' ? command : command.join(' ')
+  return words.length > 60 ? `${words.slice(0, 59)}…` : words
+}
+
+/** The JSON Schema of a spec as people write it, for the OpenAPI document and editors. */
+export const JobSpecInput = SpecInput
+
+const NESTED: Readonly<Record<string, readonly string[]>> = {
+  resources: ['gpus', 'gpuMemory', 'gpuModel', 'cpus', 'memory'],
+  placement: ['worker', 'tags'],
+  retries: ['max', 'on', 'backoff'],
+  'retries.backoff': ['initial', 'max'],
+}
+const TOP = Object.keys(SpecInput.shape)
+
+function knownKeys(path: string): readonly string[] {
+  return NESTED[path] ?? TOP
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { type SpecIssue, specIssues } from './spec-issues.ts'
+
+export const JOB_TYPES = ['command', 'custom_script', 'echo', 'noop'] as const
+export type JobType = (typeof JOB_TYPES)[number]
+
+/** A process gets one CPU unless it says otherwise; inline types run inside the worker and take none. */
+export const DEFAULT_CPUS = 1
+
+/** Inline types need no process: the worker answers them itself. */
+export function isInline(type: JobType): boolean {
+  return type === 'echo' || type === 'noop'
+}
+
+/** `custom_script`: a script given in the spec or by URL, run by an interpreter (Python unless named). */
+export const CustomScriptInput = z.looseObject({
+  script: z.string().min(1).optional(),
+  scriptUrl: z.url({ protocol: /^https?$/, message: 'scriptUrl is an http or https URL' }).optional(),
+  args: z.array(z.string()).optional(),
+  interpreter: z.string().min(1).max(200).optional(),
+})
+
+export type CustomScriptInput = z.infer<typeof CustomScriptInput>
+
+/** `noop`: the documented fake program of tests, simulation and bench. */
+export const NoopInput = z.strictObject({
+  runMs: z.number().min(0).max(86_400_000).default(0),
+  exitCode: z.int().min(0).max(255).default(0),
+  events: z.array(z.record(z.string(), z.json())).max(1000).default([]),
+  failAt: z.enum(['start', 'end']).optional(),
+})
+export type NoopInput = z.infer<typeof NoopInput>
+
+/** What a type wants of `command` and `input`, checked at the edge. */
+export function checkInput(type: JobType, command: unknown, input: Readonly<Record<string, unknown>>): SpecIssue[] {
+  if (type === 'command')
+    return command === undefined ? [{ path: 'command', message: 'missing; a job of type "command" needs one' }] : []
+  if (command !== undefined) return [{ path: 'command', message: `found a command; a job of type "${type}" has none` }]
+  if (type === 'custom_script') return checkScript(input)
+  if (type === 'noop') return issuesOf(NoopInput, input, Object.keys(NoopInput.shape))
+  return []
+}
+
+function checkScript(input: Readonly<Record<string, unknown>>): SpecIssue[] {
+  const issues = issuesOf(CustomScriptInput, input, Object.keys(CustomScriptInput.shape))
+  const given = ['script', 'scriptUrl'].filter(key => input[key] !== undefined)
+  if (issues.length === 0 && given.length !== 1) {
+    issues.push({
+      path: 'input',
+      message: `found ${given.length === 0 ? 'neither' : 'both'} of script and scriptUrl; custom_script needs exactly one`,
+    })
+  }
+  return issues
+}
+
+function issuesOf(schema: z.ZodType, input: unknown, known: readonly string[]): SpecIssue[] {
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return []
+  return specIssues(parsed.error, input, () => known).map(({ path, message }) => ({ path: `input.${path}`, message }))
+}

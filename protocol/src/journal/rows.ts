@@ -1,0 +1,179 @@
+import type { Role } from '../api/tokens.ts'
+import type { JobState, Outcome } from '../life.ts'
+
+/** A job and its current or last attempt in one row; JSON columns are text. Times are milliseconds. */
+export interface JobRow {
+  readonly seq: number
+  readonly id: string
+  readonly owner: string
+  readonly bucket: number
+  readonly state: JobState
+  readonly name: string
+  readonly type: string
+  readonly priority: number
+  readonly labels: string | null
+  readonly spec: string
+  readonly submittedAt: number
+  readonly startedAt: number | null
+  readonly endedAt: number | null
+  readonly dueAt: number | null
+  readonly reason: string | null
+  readonly cancelBy: string | null
+  readonly retryOf: string | null
+  readonly attempts: number
+  readonly failures: number
+  readonly lost: number
+  readonly attemptEpoch: number | null
+  readonly attemptState: string | null
+  readonly outcome: Outcome | null
+  readonly worker: string | null
+  readonly gpus: string | null
+  readonly placedAt: number | null
+  readonly runningAt: number | null
+  readonly attemptEndedAt: number | null
+  readonly isolation: string | null
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly error: string | null
+  readonly note: string | null
+  readonly usage: string | null
+  readonly result: string | null
+}
+
+/** An earlier attempt of a job, or a lost one that still claims its resources. */
+export interface AttemptRow {
+  readonly job: number
+  readonly number: number
+  readonly epoch: number
+  readonly worker: string
+  readonly claimed: number
+  readonly body: string
+}
+
+export interface BucketRow {
+  readonly id: number
+  readonly owner: string
+  readonly priority: number
+  readonly shape: string
+  readonly terms: string
+}
+
+export interface WorkerRow {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly owner: string
+  readonly tags: string
+  readonly maxJobs: number
+  readonly window: number
+  readonly cpusMilli: number
+  readonly memoryMb: number
+  readonly hardware: string
+  readonly abilities: string
+  readonly secretHash: string
+  readonly bootId: string
+  readonly registeredAt: number
+  readonly draining: number
+  readonly batch: number
+}
+
+export interface TokenRow {
+  readonly id: string
+  readonly hash: string
+  readonly role: Role
+  readonly owner: string
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly usedBy: string | null
+}
+
+export interface IdempotencyRow {
+  readonly owner: string
+  readonly key: string
+  readonly hash: string
+  readonly firstSeq: number
+  readonly count: number
+  readonly at: number
+}
+
+export interface CounterRow {
+  readonly owner: string
+  readonly state: JobState
+  readonly n: number
+}
+
+/** Where a piece of output lies; `line` counts the newlines of its stream before it. */
+export interface ChunkRow {
+  readonly job: number
+  readonly epoch: number
+  readonly attempt: number
+  readonly stream: number
+  readonly offset: number
+  readonly length: number
+  readonly segment: number
+  readonly position: number
+  readonly at: number
+  readonly line: number
+}
+
+/** Where a finished attempt's whole output lies, compressed. */
+export interface SealedRow {
+  readonly job: number
+  readonly epoch: number
+  readonly attempt: number
+  readonly pack: number
+  readonly position: number
+  readonly length: number
+}
+
+export interface LabelRow {
+  readonly key: string
+  readonly value: string
+  readonly job: number
+}
+
+export interface MetaRow {
+  readonly key: string
+  readonly value: string
+}
+
+export interface Tables {
+  readonly job: { readonly row: JobRow; readonly key: { readonly seq: number } }
+  readonly attempt: { readonly row: AttemptRow; readonly key: { readonly job: number; readonly number: number } }
+  readonly bucket: { readonly row: BucketRow; readonly key: { readonly id: number } }
+  readonly worker: { readonly row: WorkerRow; readonly key: { readonly id: string } }
+  readonly token: { readonly row: TokenRow; readonly key: { readonly id: string } }
+  readonly idempotency: { readonly row: IdempotencyRow; readonly key: { readonly owner: string; readonly key: string } }
+  readonly counter: { readonly row: CounterRow; readonly key: { readonly owner: string; readonly state: JobState } }
+  readonly chunk: {
+    readonly row: ChunkRow
+    readonly key: {
+      readonly job: number
+      readonly epoch: number
+      readonly attempt: number
+      readonly stream: number
+      readonly offset: number
+    }
+  }
+  readonly sealed: {
+    readonly row: SealedRow
+    readonly key: { readonly job: number; readonly epoch: number; readonly attempt: number }
+  }
+  readonly label: { readonly row: LabelRow; readonly key: LabelRow }
+  readonly meta: { readonly row: MetaRow; readonly key: { readonly key: string } }
+}
+export type TableName = keyof Tables
+
+/** What the store writes without knowing what it means. `put` inserts or replaces by key; `delete` may name a prefix of the key. */
+export type RowWrite = {
+  [T in TableName]:
+    | { readonly op: 'insert' | 'put'; readonly table: T; readonly row: Tables[T]['row'] }
+    | {
+        readonly op: 'update'
+        readonly table: T
+        readonly key: Tables[T]['key']
+        readonly set: Partial<Tables[T]['row']>
+      }
+    | { readonly op: 'delete'; readonly table: T; readonly key: Partial<Tables[T]['key']> }
+}[TableName]

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+
+/** A distinct request of resources and placement; equal shapes share a bucket. */
+export const Shape = z.object({
+  executor: z.enum(['inline', 'process']),
+  gpus: z.number(),
+  gpuMemoryMb: z.number(),
+  gpuModel: z.string().nullable(),
+  cpusMilli: z.number(),
+  memoryMb: z.number(),
+  worker: z.string().nullable(),
+  tags: z.array(z.string()),
+  isolation: z.enum(['auto', 'none', 'sandbox']),
+  network: z.enum(['none', 'internet', 'host']).nullable(),
+})
+export type Shape = Readonly<z.infer<typeof Shape>>
+
+/** What the hub needs to know of a job while it lives, beyond its shape. */
+export const Terms = z.object({
+  timeoutMs: z.number().nullable(),
+  lostAfterMs: z.number().nullable(),
+  retryMax: z.number(),
+  retryOn: z.array(z.enum(['failed', 'timed_out'])),
+  retryInitialMs: z.number(),
+  retryMaxMs: z.number(),
+})
+export type Terms = Readonly<z.infer<typeof Terms>>

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import { JobSpec } from '../job-spec.ts'
+import { Abilities, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
+
+/** Names one attempt for ever: the job's number, the hub's epoch when it was placed, and the attempt's number. */
+export const Fence = z.object({ job: z.number(), epoch: z.number(), attempt: z.number() })
+export type Fence = Readonly<z.infer<typeof Fence>>
+
+const Version = z.object({ major: z.number(), minor: z.number() })
+const at = z.number()
+
+export const AttemptReport = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('starting'), fence: Fence, at, operation: z.string().nullable() }),
+  z.object({ kind: z.literal('running'), fence: Fence, at, isolation: z.enum(['inline', 'none', 'sandbox']) }),
+  z.object({ kind: z.literal('declined'), fence: Fence, at, reason: z.string() }),
+  z.object({
+    kind: z.literal('ended'),
+    fence: Fence,
+    at,
+    outcome: z.enum(['completed', 'failed', 'canceled', 'timed_out', 'lost']),
+    startedAt: z.number().nullable(),
+    exitCode: z.number().nullable(),
+    signal: z.string().nullable(),
+    error: z.string().nullable(),
+    note: z.string().nullable(),
+    result: z.json().nullable(),
+    usage: Usage.nullable(),
+  }),
+])
+export type AttemptReport = Readonly<z.infer<typeof AttemptReport>>
+export type EndedReport = Extract<AttemptReport, { kind: 'ended' }>
+
+/** A piece of a program's output; its bytes follow the header in the same frame, in the order of the list. */
+export const Chunk = z.object({
+  fence: Fence,
+  stream: z.enum(['stdout', 'stderr']),
+  offset: z.number(),
+  length: z.number(),
+  at,
+})
+export type Chunk = Readonly<z.infer<typeof Chunk>>
+
+export const Holding = z.object({
+  fence: Fence,
+  state: z.enum(['starting', 'running', 'stopping', 'ended']),
+  startedAt: z.number().nullable(),
+})
+export type Holding = Readonly<z.infer<typeof Holding>>
+
+/** First words of a worker on every connection. */
+export const Hello = z.object({
+  t: z.literal('hello'),
+  protocol: Version,
+  version: z.string(),
+  workerId: z.string(),
+  bootId: z.string(),
+  name: z.string(),
+  tags: z.array(z.string()),
+  maxJobs: z.number(),
+  cpus: z.number(),
+  memoryBytes: z.number(),
+  window: z.number(),
+  hardware: Hardware,
+  abilities: Abilities,
+  epochSeen: z.number(),
+  /** The lowest batch number the worker may still send: all before it were acknowledged. */
+  nextBatch: z.number(),
+  holding: z.array(Holding),
+  draining: z.boolean(),
+})
+export type Hello = Readonly<z.infer<typeof Hello>>
+
+export const Report = z.object({
+  t: z.literal('report'),
+  n: z.number(),
+  reports: z.array(AttemptReport),
+  chunks: z.array(Chunk),
+})
+export type Report = Readonly<z.infer<typeof Report>>
+
+/** Any message renews the worker's leases; this one does nothing else. */
+export const Beat = z.object({ t: z.literal('beat') })
+
+export const LiveAttempt = z.object({
+  fence: Fence,
+  progress: Progress.nullable(),
+  cpus: z.number().nullable(),
+  memoryBytes: z.number().nullable(),
+})
+export type LiveAttempt = Readonly<z.infer<typeof LiveAttempt>>
+
+/** What is worth seeing now and not worth keeping. */
+export const Live = z.object({
+  t: z.literal('live'),
+  at,
+  host: HostSample.nullable(),
+  gpus: z.array(GpuSample),
+  attempts: z.array(LiveAttempt),
+})
+export type Live = Readonly<z.infer<typeof Live>>
+
+/** The worker leaves: what it holds is over, nothing needs to be waited for. */
+export const Goodbye = z.object({ t: z.literal('goodbye'), reason: z.string() })
+
+export const WorkerMessage = z.discriminatedUnion('t', [Hello, Report, Beat, Live, Goodbye])
+export type WorkerMessage = Readonly<z.infer<typeof WorkerMessage>>
+
+export const Welcome = z.object({
+  t: z.literal('welcome'),
+  protocol: Version,
+  version: z.string(),
+  epoch: z.number(),
+  ackedBatch: z.number(),
+  creditBytes: z.number(),
+  beatMs: z.number(),
+  liveMs: z.number(),
+  stale: z.array(Fence),
+  draining: z.boolean(),
+})
+export type Welcome = Readonly<z.infer<typeof Welcome>>
+
+export const Refuse = z.object({ t: z.literal('refuse'), code: z.string(), message: z.string(), final: z.boolean() })
+
+export const Offer = z.object({
+  fence: Fence,
+  id: z.string(),
+  spec: JobSpec,
+  gpus: z.array(z.string()),
+})
+export type Offer = Readonly<z.infer<typeof Offer>>
+
+export const Offers = z.object({ t: z.literal('offers'), offers: z.array(Offer) })
+
+/** All batches up to n are durable: the worker forgets them. */
+export const Ack = z.object({ t: z.literal('ack'), n: z.number() })
+
+export const Stop = z.object({ fence: Fence, cause: z.enum(['canceled', 'stale']), by: z.string().nullable() })
+export type Stop = Readonly<z.infer<typeof Stop>>
+
+export const Stops = z.object({ t: z.literal('stops'), stops: z.array(Stop) })
+export const Drain = z.object({ t: z.literal('drain'), on: z.boolean() })
+
+export const HubMessage = z.discriminatedUnion('t', [Welcome, Refuse, Offers, Ack, Stops, Drain])
+export type HubMessage = Readonly<z.infer<typeof HubMessage>>
+
+export function fenceKey(fence: Fence): string {
+  return `${fence.job}-${fence.epoch}-${fence.attempt}`
+}
+
+export function sameFence(a: Fence, b: Fence): boolean {
+  return a.job === b.job && a.epoch === b.epoch && a.attempt === b.attempt
+}

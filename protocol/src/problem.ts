@@ -1,0 +1,72 @@
+import { z } from 'zod'
+
+/** Every refusal the hub can give: a stable code, its HTTP status and title. */
+export const PROBLEMS = {
+  'spec.invalid': { status: 400, title: 'The job spec is not valid' },
+  'request.invalid': { status: 400, title: 'The request is not valid' },
+  'request.too_large': { status: 413, title: 'The request is too large' },
+  'request.unsupported': { status: 415, title: 'The request has a form the hub does not read' },
+  'auth.missing': { status: 401, title: 'A token is needed' },
+  'auth.invalid': { status: 401, title: 'The token is not valid' },
+  'auth.forbidden': { status: 403, title: 'The token does not allow this' },
+  'job.not_found': { status: 404, title: 'No such job' },
+  'worker.not_found': { status: 404, title: 'No such worker' },
+  'token.not_found': { status: 404, title: 'No such token' },
+  'route.not_found': { status: 404, title: 'No such route' },
+  'route.method': { status: 405, title: 'The route does not take this method' },
+  'job.ended': { status: 409, title: 'The job has ended' },
+  'job.not_ended': { status: 409, title: 'The job has not ended' },
+  'idempotency.conflict': { status: 409, title: 'The idempotency key was used with another body' },
+  'worker.busy': { status: 409, title: 'The worker still has work' },
+  'worker.name_taken': { status: 409, title: 'Another worker has this name' },
+  'job.unschedulable': { status: 422, title: 'No worker can run the job' },
+  'feed.gone': { status: 410, title: 'The cursor is older than what is kept' },
+  'stale.attempt': { status: 409, title: 'The attempt is over' },
+  'disk.full': { status: 507, title: 'The hub has too little disk space for new work' },
+  'hub.starting': { status: 503, title: 'The hub is starting' },
+  'hub.stopping': { status: 503, title: 'The hub is stopping' },
+  'hub.broken': { status: 500, title: 'The hub has a bug' },
+} as const satisfies Record<string, { status: number; title: string }>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** RFC 9457, with a stable `code` and the places that are wrong. */
+export const Problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number(),
+  detail: z.string(),
+  code: z.string(),
+  errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+})
+export type Problem = z.infer<typeof Problem>
+
+/** The caller's fault: carries the code that becomes a status, a title and an exit code. */
+export class Refused extends Error {
+  readonly code: ProblemCode
+  readonly errors: readonly { readonly path: string; readonly message: string }[]
+
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    errors: readonly { readonly path: string; readonly message: string }[] = [],
+  ) {
+    super(detail)
+    this.name = 'Refused'
+    this.code = code
+    this.errors = errors
+  }
+}
+
+export function toProblem(refused: Refused): Problem {
+  const { status, title } = PROBLEMS[refused.code]
+  const errors = refused.errors.length > 0 ? { errors: [...refused.errors] } : {}
+  return {
+    type: `urn:stoker:problem:${refused.code}`,
+    title,
+    status,
+    detail: refused.message,
+    code: refused.code,
+    ...errors,
+  }
+}

@@ -1,0 +1,75 @@
+/** The words a program may say on stdout; `log` and `task_finish` are older spellings of `logs` and `finish`. */
+const NAMES: Readonly<Record<string, ProgramEventName>> = {
+  connection: 'connection',
+  worker: 'worker',
+  text_delta: 'text_delta',
+  text: 'text',
+  logs: 'logs',
+  log: 'logs',
+  finish: 'finish',
+  task_finish: 'finish',
+  progress: 'progress',
+  checkpoint: 'checkpoint',
+  artifact: 'artifact',
+}
+
+export type ProgramEventName =
+  | 'connection'
+  | 'worker'
+  | 'text_delta'
+  | 'text'
+  | 'logs'
+  | 'finish'
+  | 'progress'
+  | 'checkpoint'
+  | 'artifact'
+export type Level = 'debug' | 'info' | 'warning' | 'error'
+export type OutputStream = 'stdout' | 'stderr'
+
+export interface ProgramEvent {
+  readonly event: ProgramEventName
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** A line that is not a known event is a log line: a chatty program never fails its job. */
+export function parseLine(line: string, stream: OutputStream): ProgramEvent {
+  if (stream === 'stdout' && line.startsWith('{')) {
+    const event = parseEvent(line)
+    if (event !== null) return event
+  }
+  return { event: 'logs', fields: { log: line, level: levelOf(line), stream } }
+}
+
+function parseEvent(line: string): ProgramEvent | null {
+  const value = tryJson(line)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  const { type, event, data, ...rest } = value as Record<string, unknown>
+  const byType = knownName(type)
+  const name = byType ?? knownName(event)
+  if (name === null) return null
+  if (typeof data === 'object' && data !== null && !Array.isArray(data))
+    return { event: name, fields: data as Record<string, unknown> }
+  const others = byType === null ? withKey(rest, 'type', type) : withKey(rest, 'event', event)
+  return { event: name, fields: withKey(others, 'data', data) }
+}
+
+function knownName(name: unknown): ProgramEventName | null {
+  return typeof name === 'string' && Object.hasOwn(NAMES, name) ? (NAMES[name] ?? null) : null
+}
+
+function withKey(fields: Record<string, unknown>, key: string, value: unknown): Record<string, unknown> {
+  return value === undefined ? fields : { ...fields, [key]: value }
+}
+
+function levelOf(line: string): Level {
+  const prefix = /^(ERROR|WARNING|INFO|DEBUG):/.exec(line)?.[1]
+  return prefix === undefined ? 'info' : (prefix.toLowerCase() as Level)
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,79 @@
+const NEWLINE = 10
+const CARRIAGE_RETURN = 13
+
+/** One line of output, with the byte offset just behind its newline: reading again from there continues without gap or repeat. */
+export interface Line {
+  readonly text: string
+  readonly endOffset: number
+  readonly truncated: boolean
+}
+
+/** Cuts bytes into lines. Frames may end anywhere, inside a character too; a line longer than the cap keeps its start and is marked. */
+export class LineSplitter {
+  #parts: Uint8Array[] = []
+  #held = 0
+  #discarding = false
+  #offset: number
+  readonly #maxBytes: number
+  readonly #decoder = new TextDecoder('utf-8')
+
+  constructor(startOffset = 0, maxBytes = 1024 * 1024) {
+    this.#offset = startOffset
+    this.#maxBytes = maxBytes
+  }
+
+  push(bytes: Uint8Array): Line[] {
+    const lines: Line[] = []
+    let from = 0
+    for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
+      this.#hold(bytes.subarray(from, at))
+      this.#offset += at + 1 - from
+      this.#emit(lines)
+      from = at + 1
+    }
+    this.#hold(bytes.subarray(from))
+    this.#offset += bytes.length - from
+    return lines
+  }
+
+  /** A tail without newline is a line too, once the stream has ended. */
+  end(): Line[] {
+    const lines: Line[] = []
+    if (this.#held > 0) this.#emit(lines)
+    return lines
+  }
+
+  #hold(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#discarding) return
+    const room = this.#maxBytes - this.#held
+    const kept = bytes.length > room ? bytes.subarray(0, room) : bytes
+    this.#discarding = kept.length < bytes.length
+    this.#parts.push(kept.slice())
+    this.#held += kept.length
+  }
+
+  #emit(lines: Line[]): void {
+    const text = this.#takeText()
+    if (text.trim() !== '') lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
+    this.#discarding = false
+  }
+
+  #takeText(): string {
+    const whole = this.#parts.length === 1 ? this.#parts[0] : join(this.#parts, this.#held)
+    this.#parts = []
+    this.#held = 0
+    if (whole === undefined || whole.length === 0) return ''
+    const end = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.length - 1 : whole.length
+    return this.#decoder.decode(whole.subarray(0, end))
+  }
+}
+
+function join(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
