@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { type Change, type IdempotencyRow, JOURNAL_VERSION, type RowWrite } from '@stoker/protocol'
+import type { Policy } from '../scheduler/policy.ts'
+import { apply } from './apply.ts'
+import type { Command, Facts, NewJob, Replies } from './commands.ts'
+import { decide, type Emit, type Rules } from './decide/decide.ts'
+import { project, projectCounters } from './project.ts'
+import type { Now, State } from './state.ts'
+
+/** Everything one batch of commands did, ready to be made durable and then told. */
+export interface Batch {
+  readonly n: number
+  readonly at: number
+  readonly changes: readonly Change[]
+  readonly submissions: ReadonlyMap<number, NewJob>
+  readonly commit: {
+    readonly journal: { readonly n: number; readonly at: number; readonly hash: string; readonly body: string } | null
+    readonly rows: readonly RowWrite[]
+  }
+}
+
+/** The synchronous heart: commands in, one batch out. The loop and the simulator both drive it; neither can do more than it allows. */
+export class Core {
+  readonly state: State
+  readonly #policy: Policy
+  readonly #rules: Rules
+  #changes: Change[] = []
+  #rows: RowWrite[] = []
+  #submissions = new Map<number, NewJob>()
+  #keys = new Map<string, IdempotencyRow>()
+  #keysBefore = new Map<string, IdempotencyRow>()
+
+  constructor(state: State, policy: Policy, rules: Rules) {
+    this.state = state
+    this.#policy = policy
+    this.#rules = rules
+  }
+
+  /** Decides and applies to memory at once; what it says must not leave before the batch is durable. Throws Refused with nothing changed. */
+  execute<K extends Command['kind']>(command: Extract<Command, { kind: K }>, facts: Facts, now: Now): Replies[K] {
+    return decide(this.state, command, facts, now, this.#emit, this.#rules)
+  }
+
+  /** A fact that needs no deciding, such as the start of an epoch. */
+  record(change: Change): void {
+    this.#emit.change(change)
+  }
+
+  /** The idempotency key as this batch or the one before it set it: the store may not have it yet when facts are read. */
+  keyOfBatch(owner: string, key: string): IdempotencyRow | null {
+    return this.#keys.get(`${owner}\n${key}`) ?? this.#keysBefore.get(`${owner}\n${key}`) ?? null
+  }
+
+  /** Lets the policy place what can start now and closes the batch; null if nothing happened. */
+  finish(now: Now): Batch | null {
+    this.#place(now)
+    if (this.#changes.length === 0 && this.#rows.length === 0) return null
+    const { state } = this
+    const rows = this.#rows.concat(projectCounters(state))
+    const changes = this.#changes
+    const submissions = this.#submissions
+    this.#changes = []
+    this.#rows = []
+    this.#submissions = new Map()
+    this.#keysBefore = this.#keys
+    this.#keys = new Map()
+    state.dirtyCounters.clear()
+    if (changes.length === 0)
+      return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
+    const body = JSON.stringify({ v: JOURNAL_VERSION, epoch: state.epoch, changes })
+    const n = state.journal.n + 1
+    const hash = chainHash(state.journal.hash, n, body)
+    state.journal = { n, hash }
+    return { n, at: now.wall, changes, submissions, commit: { journal: { n, at: now.wall, hash, body }, rows } }
+  }
+
+  #place(now: Now): void {
+    const { state } = this
+    for (const { job, worker, gpus } of this.#policy.plan(state, now)) {
+      const attempt = (state.queued.get(job)?.attempts ?? 0) + 1
+      this.#emit.change({ c: 'placed', job, epoch: state.epoch, attempt, worker, gpus: [...gpus], at: now.wall })
+      const active = state.active.get(job)
+      if (active !== undefined) active.newsAt = now.lease
+    }
+    state.dirtyBuckets.clear()
+    state.dirtyWorkers.clear()
+  }
+
+  #rememberKey(
+    owner: string,
+    { key, hash }: { key: string; hash: string },
+    jobs: readonly { seq: number }[],
+    at: number,
+  ): void {
+    this.#keys.set(`${owner}\n${key}`, { owner, key, hash, firstSeq: jobs[0]?.seq ?? 0, count: jobs.length, at })
+  }
+
+  readonly #emit: Emit = {
+    change: change => {
+      for (const row of project(change, this.state, this.#submissions)) this.#rows.push(row)
+      if (change.c === 'submitted' && change.key !== null)
+        this.#rememberKey(change.owner, change.key, change.jobs, change.at)
+      apply(this.state, change)
+      this.#changes.push(change)
+    },
+    submission: (seq, job) => {
+      this.#submissions.set(seq, job)
+    },
+    rows: rows => {
+      this.#rows.push(...rows)
+    },
+  }
+}
+
+/** Each journal row's hash covers its number, its body and the hash before it. */
+export function chainHash(before: string, n: number, body: string): string {
+  return createHash('sha256').update(before).update(`\n${n}\n`).update(body).digest('hex')
+}

@@ -1,0 +1,142 @@
+import { type AttemptReport, type EndedReport, type Fence, fenceKey, Refused } from '@stoker/protocol'
+import type { Command, Facts, Replies } from '../commands.ts'
+import { canMoveAttempt } from '../life-cycle.ts'
+import { type ActiveJob, claimKey, type Now, type State, type WorkerState } from '../state.ts'
+import { type Emit, knownWorker } from './decide.ts'
+import { MAX_LOST, tooOften } from './loss.ts'
+
+type ReportCommand = Extract<Command, { kind: 'report' }>
+/** A worker that declined gets no other job of the bucket for this long. */
+const DECLINE_COOL_DOWN_MS = 10_000
+
+/** Batches are numbered per worker: one seen before changes nothing, one too early is refused; each report stands or falls by its fence. */
+export function decideReport(
+  state: State,
+  command: ReportCommand,
+  _facts: Facts,
+  now: Now,
+  emit: Emit,
+): Replies['report'] {
+  const worker = knownWorker(state, command.worker)
+  if (command.n <= worker.batch) return { ackedBatch: worker.batch, stale: [] }
+  if (command.n !== worker.batch + 1) {
+    throw new Refused('request.invalid', `batch ${command.n} came, batch ${worker.batch + 1} is next`)
+  }
+  const stale = command.reports
+    .filter(report => !takeReport(state, worker, report, now, emit))
+    .map(report => report.fence)
+  emit.rows(command.rows)
+  emit.change({ c: 'batch', worker: worker.id, n: command.n })
+  return { ackedBatch: command.n, stale }
+}
+
+/** True if the report was about the current attempt of its job. */
+function takeReport(state: State, worker: WorkerState, report: AttemptReport, now: Now, emit: Emit): boolean {
+  const { fence } = report
+  if (!isCurrent(state, worker, fence) && !resumeIfLost(state, worker, fence, now, emit)) {
+    if (report.kind === 'ended' || report.kind === 'declined') release(worker, fence, now, emit)
+    return report.kind === 'ended' || report.kind === 'declined'
+  }
+  const active = state.active.get(fence.job)
+  if (active === undefined) throw new Error(`attempt ${fenceKey(fence)} is current but its job is not active`)
+  active.newsAt = now.lease
+  if (report.kind === 'ended') endAttempt(state, active, report, now, emit)
+  else if (report.kind === 'declined') decline(worker, active, report.reason, now, emit)
+  else if (canMoveAttempt(active.state, report.kind)) {
+    if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at: report.at })
+    else emit.change({ c: 'running', job: fence.job, at: report.at, isolation: report.isolation })
+  }
+  return true
+}
+
+function isCurrent(state: State, worker: WorkerState, fence: Fence): boolean {
+  const active = state.active.get(fence.job)
+  return active !== undefined && active.claim.worker === worker.id && claimKey(active.claim) === fenceKey(fence)
+}
+
+/** A lost attempt goes on if its job still waits for another placement. */
+export function resumeIfLost(state: State, worker: WorkerState, fence: Fence, now: Now, emit: Emit): boolean {
+  if (!worker.lost.has(fenceKey(fence))) return false
+  if (state.queued.get(fence.job)?.attempts !== fence.attempt) return false
+  emit.change({ c: 'resumed', job: fence.job, epoch: fence.epoch, attempt: fence.attempt, at: now.wall })
+  return true
+}
+
+function release(worker: WorkerState, fence: Fence, now: Now, emit: Emit): void {
+  if (worker.lost.has(fenceKey(fence))) {
+    emit.change({
+      c: 'released',
+      job: fence.job,
+      epoch: fence.epoch,
+      attempt: fence.attempt,
+      worker: worker.id,
+      at: now.wall,
+    })
+  }
+}
+
+function decline(worker: WorkerState, active: ActiveJob, reason: string, now: Now, emit: Emit): void {
+  worker.coolDown.set(active.bucket, now.lease + DECLINE_COOL_DOWN_MS)
+  const next = active.cancelBy === null ? ('queued' as const) : ('canceled' as const)
+  emit.change({
+    c: 'attemptEnded',
+    ...fenceFields(active),
+    outcome: 'declined',
+    at: now.wall,
+    startedAt: null,
+    exitCode: null,
+    signal: null,
+    error: reason,
+    note: null,
+    usage: null,
+    result: null,
+    next,
+    dueAt: null,
+    failures: active.failures,
+    lost: active.lost,
+    reason: active.cancelBy,
+  })
+}
+
+function endAttempt(state: State, active: ActiveJob, report: EndedReport, now: Now, emit: Emit): void {
+  const { kind: _, fence: __, at, ...told } = report
+  emit.change({ c: 'attemptEnded', ...fenceFields(active), ...told, at, ...sequel(state, active, report, now) })
+}
+
+interface Sequel {
+  readonly next: 'queued' | 'waiting' | 'succeeded' | 'failed' | 'canceled' | 'timed_out'
+  readonly dueAt: number | null
+  readonly failures: number
+  readonly lost: number
+  readonly reason: string | null
+}
+
+/** What an outcome means for the job: success and cancel are final, a failure may cost a retry, a loss costs nothing until there were too many. */
+function sequel(state: State, active: ActiveJob, report: EndedReport, now: Now): Sequel {
+  const { failures, lost, cancelBy } = active
+  const stay = { dueAt: null, failures, lost, reason: report.error }
+  if (report.outcome === 'completed') return { ...stay, next: 'succeeded', reason: null }
+  if (report.outcome === 'canceled') return { ...stay, next: 'canceled', reason: cancelBy ?? report.error }
+  if (report.outcome === 'lost') {
+    const reason = report.error ?? 'its worker lost it'
+    if (cancelBy !== null) return { ...stay, next: 'canceled', reason: cancelBy, lost: lost + 1 }
+    if (lost + 1 >= MAX_LOST) return { ...stay, next: 'failed', lost: lost + 1, reason: tooOften(lost + 1, reason) }
+    return { ...stay, next: 'queued', lost: lost + 1, reason: null }
+  }
+  const terms = state.buckets.get(active.bucket)?.terms
+  const failed = { ...stay, failures: failures + 1 }
+  if (
+    terms === undefined ||
+    cancelBy !== null ||
+    !terms.retryOn.includes(report.outcome) ||
+    failures >= terms.retryMax
+  ) {
+    return { ...failed, next: report.outcome }
+  }
+  const backoffMs = Math.min(terms.retryMaxMs, terms.retryInitialMs * 2 ** failures)
+  return { ...failed, next: 'waiting', dueAt: now.wall + backoffMs, reason: null }
+}
+
+function fenceFields({ claim }: ActiveJob) {
+  return { job: claim.job, epoch: claim.epoch, attempt: claim.attempt }
+}

@@ -1,0 +1,62 @@
+import type { Command, Facts, Replies } from '../commands.ts'
+import type { ActiveJob, Now, State } from '../state.ts'
+import type { Emit } from './decide.ts'
+import { loseAttempt } from './loss.ts'
+
+const YOUNG_LEASE_MS = 12_000
+const OLD_LEASE_SHARE = 0.05
+const LONGEST_LEASE_MS = 600_000
+/** A worker that answers but says nothing of an offer this long has dropped it. */
+const UNANSWERED_MS = 60_000
+const MAX_IDLE_BUCKETS = 1000
+
+type Tick = Extract<Command, { kind: 'tick' }>
+
+/** What only time brings: leases that ran out, backoffs that are over, buckets nobody uses. */
+export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now, emit: Emit): Replies['tick'] {
+  for (const worker of state.workers.values()) {
+    const silentMs = now.lease - worker.heardAt
+    for (const active of [...worker.active.values()]) {
+      if (silentMs >= leaseMs(active, state, now)) {
+        loseAttempt(active, `worker ${worker.facts.name} was silent for ${Math.round(silentMs / 1000)} s`, now, emit)
+      } else if (active.state === 'leased' && now.lease - active.newsAt >= UNANSWERED_MS && silentMs < YOUNG_LEASE_MS) {
+        loseAttempt(
+          active,
+          `worker ${worker.facts.name} did not take up the offer for ${UNANSWERED_MS / 1000} s`,
+          now,
+          emit,
+        )
+      }
+    }
+  }
+  for (const waiting of [...state.waiting.values()])
+    if (waiting.dueAt <= now.wall) emit.change({ c: 'due', job: waiting.seq, at: now.wall })
+  dropIdleBuckets(state, emit)
+  endCoolDowns(state, now)
+  return null
+}
+
+/** Short for the young, a share of the time already run for the old: hours of work are not thrown away for a minute's silence. */
+export function leaseMs(active: ActiveJob, state: State, now: Now): number {
+  const asked = state.buckets.get(active.bucket)?.terms.lostAfterMs ?? null
+  if (asked !== null) return asked
+  const ranMs = active.runningAt === null ? 0 : now.wall - active.runningAt
+  return Math.min(LONGEST_LEASE_MS, Math.max(YOUNG_LEASE_MS, ranMs * OLD_LEASE_SHARE))
+}
+
+function dropIdleBuckets(state: State, emit: Emit): void {
+  if (state.buckets.size <= MAX_IDLE_BUCKETS) return
+  const idle = [...state.buckets.values()].filter(bucket => bucket.live === 0)
+  for (const bucket of idle.slice(0, Math.max(0, idle.length - MAX_IDLE_BUCKETS)))
+    emit.change({ c: 'bucketDropped', id: bucket.id })
+}
+
+function endCoolDowns(state: State, now: Now): void {
+  for (const worker of state.workers.values()) {
+    for (const [bucket, until] of worker.coolDown) {
+      if (until > now.lease) continue
+      worker.coolDown.delete(bucket)
+      state.dirtyWorkers.add(worker.id)
+    }
+  }
+}

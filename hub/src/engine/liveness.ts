@@ -1,0 +1,38 @@
+import type { Now, State, WorkerState } from './state.ts'
+
+/** A worker silent this long gets nothing new, though its leases still hold. */
+const QUIET_MS = 9_000
+
+/** Whether a worker has been heard recently enough to be given work. */
+export function isQuiet(worker: WorkerState, now: Now): boolean {
+  return !(now.lease - worker.heardAt < QUIET_MS)
+}
+
+/** Any message renews all leases of its worker. True if the worker had been quiet, so that a plan may now find room. */
+export function hear(state: State, id: string, now: Now): boolean {
+  const worker = state.workers.get(id)
+  if (worker === undefined) return false
+  const wasQuiet = isQuiet(worker, now)
+  worker.heardAt = now.lease
+  worker.seenAt = now.wall
+  if (wasQuiet) state.dirtyWorkers.add(id)
+  return wasQuiet
+}
+
+export function setConnected(state: State, id: string, connected: boolean): void {
+  const worker = state.workers.get(id)
+  if (worker === undefined) return
+  worker.connected = connected
+  if (connected) state.dirtyWorkers.add(id)
+}
+
+/** After memory was rebuilt in a running hub: connections and leases are as they were. */
+export function carryLiveness(from: State, to: State): void {
+  for (const [id, worker] of to.workers) {
+    const before = from.workers.get(id)
+    if (before === undefined) continue
+    worker.connected = before.connected
+    worker.heardAt = before.heardAt
+    worker.seenAt = before.seenAt
+  }
+}

@@ -1,0 +1,264 @@
+import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
+import type { NewJob } from './commands.ts'
+import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
+
+/** The specs of the jobs a batch submits, by seq: they go to rows only. */
+export type Submissions = ReadonlyMap<number, NewJob>
+
+type Projectors = { readonly [C in Change['c']]: (change: ChangeOf<C>, state: State, jobs: Submissions) => RowWrite[] }
+
+/** What a change writes. Called before the change is applied, so it may read what is about to be replaced. */
+export function project(change: Change, state: State, jobs: Submissions): RowWrite[] {
+  return (PROJECTORS[change.c] as (change: Change, state: State, jobs: Submissions) => RowWrite[])(change, state, jobs)
+}
+
+const PROJECTORS: Projectors = {
+  epoch: ({ epoch }) => [{ op: 'put', table: 'meta', row: { key: 'epoch', value: String(epoch) } }],
+  bucket: ({ id, owner, priority, shape, terms }) => [
+    {
+      op: 'insert',
+      table: 'bucket',
+      row: { id, owner, priority, shape: JSON.stringify(shape), terms: JSON.stringify(terms) },
+    },
+  ],
+  bucketDropped: ({ id }) => [{ op: 'delete', table: 'bucket', key: { id } }],
+  submitted: projectSubmitted,
+  placed: ({ job, epoch, attempt, worker, gpus, at }) => [
+    setJob(job, {
+      state: 'active',
+      attempts: attempt,
+      attemptEpoch: epoch,
+      attemptState: 'leased',
+      outcome: null,
+      worker,
+      gpus: gpus.length === 0 ? null : JSON.stringify(gpus),
+      placedAt: at,
+      runningAt: null,
+      attemptEndedAt: null,
+      isolation: null,
+      exitCode: null,
+      signal: null,
+      error: null,
+      note: null,
+      usage: null,
+    }),
+  ],
+  starting: ({ job }) => [setJob(job, { attemptState: 'starting' })],
+  running: ({ job, at, isolation }, state) => {
+    const stopping = state.active.get(job)?.state === 'stopping'
+    const first = state.active.get(job)?.claim.attempt === 1 ? { startedAt: at } : {}
+    return [setJob(job, { attemptState: stopping ? 'stopping' : 'running', runningAt: at, isolation, ...first })]
+  },
+  stopRequested: ({ job, by }) => [setJob(job, { attemptState: 'stopping', cancelBy: by })],
+  attemptEnded: projectAttemptEnded,
+  lost: ({ job, lost, at, reason }, state) => {
+    const active = state.active.get(job)
+    if (active === undefined) return []
+    return [
+      setJob(job, { state: 'queued', lost, attemptState: 'ended', outcome: 'lost', attemptEndedAt: at, error: reason }),
+      { op: 'put', table: 'attempt', row: attemptRow(active, 1, { outcome: 'lost', endedAt: at, error: reason }) },
+    ]
+  },
+  resumed: (change, state) => {
+    const lost = findLost(state, change)
+    return [
+      setJob(change.job, {
+        state: 'active',
+        attemptState: lost?.runningAt === null ? 'starting' : 'running',
+        outcome: null,
+        attemptEndedAt: null,
+        error: null,
+      }),
+      { op: 'delete', table: 'attempt', key: { job: change.job, number: change.attempt } },
+    ]
+  },
+  released: ({ job, attempt }) => [
+    { op: 'update', table: 'attempt', key: { job, number: attempt }, set: { claimed: 0 } },
+  ],
+  ended: ({ job, state, reason, at }) => [setJob(job, { state, reason, endedAt: at, dueAt: null })],
+  due: ({ job }) => [setJob(job, { state: 'queued', dueAt: null })],
+  worker: ({ c: _, at, ...facts }, state) => {
+    const known = state.workers.get(facts.id)
+    const row = {
+      ...facts,
+      tags: JSON.stringify(facts.tags),
+      hardware: JSON.stringify(facts.hardware),
+      abilities: JSON.stringify(facts.abilities),
+      registeredAt: known?.registeredAt ?? at,
+      draining: known?.draining === true ? 1 : 0,
+      batch: known?.batch ?? 0,
+    }
+    return [{ op: 'put', table: 'worker', row }]
+  },
+  workerDrained: ({ id, on }) => [{ op: 'update', table: 'worker', key: { id }, set: { draining: on ? 1 : 0 } }],
+  workerRemoved: ({ id }, state) => [
+    { op: 'delete', table: 'worker', key: { id } },
+    ...[...(state.workers.get(id)?.lost.values() ?? [])].map(
+      ({ claim }): RowWrite => ({
+        op: 'update',
+        table: 'attempt',
+        key: { job: claim.job, number: claim.attempt },
+        set: { claimed: 0 },
+      }),
+    ),
+  ],
+  batch: ({ worker, n }) => [{ op: 'update', table: 'worker', key: { id: worker }, set: { batch: n } }],
+  token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
+  tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
+  tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
+}
+
+/** Counters are written as they stand after the batch, once each however often they moved. */
+export function projectCounters(state: State): RowWrite[] {
+  return [...state.dirtyCounters].map(moved => {
+    const name = moved.slice(0, moved.indexOf(':')) as JobRow['state']
+    const owner = moved.slice(name.length + 1)
+    return { op: 'put', table: 'counter', row: { owner, state: name, n: countersOf(state, owner)[name] } }
+  })
+}
+
+function projectSubmitted(
+  { owner, at, jobs, key }: ChangeOf<'submitted'>,
+  state: State,
+  specs: Submissions,
+): RowWrite[] {
+  const rows: RowWrite[] = []
+  for (const { seq, id, bucket, name, type, retryOf } of jobs) {
+    const job = specs.get(seq)
+    if (job === undefined) throw new Error(`job ${seq} is submitted without its spec`)
+    const labels = Object.entries(job.spec.labels)
+    const fresh = { seq, id, owner, bucket, name, type, submittedAt: at, retryOf: retryOf ?? null }
+    rows.push({
+      op: 'insert',
+      table: 'job',
+      row: {
+        ...NEW_JOB,
+        ...fresh,
+        priority: state.buckets.get(bucket)?.priority ?? job.spec.priority,
+        labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
+        spec: job.specText,
+      },
+    })
+    for (const [labelKey, value] of labels)
+      rows.push({ op: 'insert', table: 'label', row: { key: labelKey, value, job: seq } })
+  }
+  const first = jobs[0]
+  if (key !== null && first !== undefined) {
+    rows.push({
+      op: 'put',
+      table: 'idempotency',
+      row: { owner, key: key.key, hash: key.hash, firstSeq: first.seq, count: jobs.length, at },
+    })
+  }
+  return rows
+}
+
+const NEW_JOB = {
+  state: 'queued',
+  startedAt: null,
+  endedAt: null,
+  dueAt: null,
+  reason: null,
+  cancelBy: null,
+  attempts: 0,
+  failures: 0,
+  lost: 0,
+  attemptEpoch: null,
+  attemptState: null,
+  outcome: null,
+  worker: null,
+  gpus: null,
+  placedAt: null,
+  runningAt: null,
+  attemptEndedAt: null,
+  isolation: null,
+  exitCode: null,
+  signal: null,
+  error: null,
+  note: null,
+  usage: null,
+  result: null,
+} as const
+
+function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): RowWrite[] {
+  const active = state.active.get(change.job)
+  if (active === undefined) return []
+  const isFinal = change.next !== 'queued' && change.next !== 'waiting'
+  const runningAt = active.runningAt ?? change.startedAt
+  const firstStart =
+    change.attempt === 1 && active.runningAt === null && runningAt !== null ? { startedAt: runningAt } : {}
+  const job = setJob(change.job, {
+    state: change.next,
+    attemptState: 'ended',
+    outcome: change.outcome,
+    runningAt,
+    attemptEndedAt: change.at,
+    exitCode: change.exitCode,
+    signal: change.signal,
+    error: change.error,
+    note: change.note,
+    usage: change.usage === null ? null : JSON.stringify(change.usage),
+    result: change.result === null ? null : JSON.stringify(change.result),
+    failures: change.failures,
+    lost: change.lost,
+    dueAt: change.dueAt,
+    reason: change.reason,
+    endedAt: isFinal ? change.at : null,
+    ...firstStart,
+  })
+  if (isFinal) return [job]
+  const { outcome, at: endedAt, exitCode, signal, error, note, usage } = change
+  return [
+    job,
+    {
+      op: 'put',
+      table: 'attempt',
+      row: attemptRow({ ...active, runningAt }, 0, { outcome, endedAt, exitCode, signal, error, note, usage }),
+    },
+  ]
+}
+
+/** An attempt that is not the job's last, as history shows it. */
+function attemptRow(
+  active: ActiveJob | (LostAttempt & { readonly seq: number }),
+  claimed: number,
+  end: Record<string, unknown>,
+): AttemptRow {
+  const { claim, placedAt, runningAt, isolation } = active
+  const body = {
+    gpus: claim.gpus,
+    placedAt,
+    runningAt,
+    isolation,
+    exitCode: null,
+    signal: null,
+    note: null,
+    usage: null,
+    cpusMilli: claim.cpusMilli,
+    memoryMb: claim.memoryMb,
+    ...end,
+  }
+  return {
+    job: claim.job,
+    number: claim.attempt,
+    epoch: claim.epoch,
+    worker: claim.worker,
+    claimed,
+    body: JSON.stringify(body),
+  }
+}
+
+function findLost(
+  state: State,
+  fence: { readonly job: number; readonly epoch: number; readonly attempt: number },
+): LostAttempt | undefined {
+  for (const worker of state.workers.values()) {
+    const lost = worker.lost.get(claimKey(fence))
+    if (lost !== undefined) return lost
+  }
+  return undefined
+}
+
+function setJob(seq: number, set: Partial<JobRow>): RowWrite {
+  return { op: 'update', table: 'job', key: { seq }, set }
+}

@@ -1,0 +1,161 @@
+import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WorkerRow } from '@stoker/protocol'
+import { apply, takeClaim } from './apply.ts'
+import { bucketKey } from './shape-of.ts'
+import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
+
+/** What the store gives back after a start; see the store's port. */
+export interface RecoveredRows {
+  readonly epoch: number
+  readonly lastSeq: number
+  readonly journal: { readonly n: number; readonly hash: string }
+  readonly buckets: readonly BucketRow[]
+  readonly workers: readonly WorkerRow[]
+  readonly tokens: readonly TokenRow[]
+  readonly counters: readonly CounterRow[]
+  readonly claims: readonly AttemptRow[]
+  readonly active: readonly RecoveredActive[]
+}
+
+export interface RecoveredActive {
+  readonly seq: number
+  readonly attemptEpoch: number
+  readonly attemptState: ActiveJob['state']
+  readonly worker: string
+  readonly gpus: readonly string[]
+  readonly placedAt: number
+  readonly runningAt: number | null
+  readonly cancelBy: string | null
+  readonly isolation: string | null
+}
+
+export interface RecoveredJob {
+  readonly seq: number
+  readonly bucket: number
+  readonly state: 'waiting' | 'queued' | 'active'
+  readonly attempts: number
+  readonly failures: number
+  readonly lost: number
+  readonly dueAt: number | null
+}
+
+/** Builds live state from rows. Jobs come in slices before the rest is known, so their buckets are counted afterwards. */
+export class Recovering {
+  readonly #state: State = emptyState()
+  readonly #active = new Map<number, RecoveredJob>()
+  readonly #live = new Map<number, number>()
+
+  readonly visit = (jobs: readonly RecoveredJob[]): void => {
+    for (const job of jobs) {
+      this.#live.set(job.bucket, (this.#live.get(job.bucket) ?? 0) + 1)
+      const { seq, bucket, attempts, failures, lost } = job
+      if (job.state === 'queued') this.#state.queued.add({ seq, bucket, attempts, failures, lost })
+      else if (job.state === 'waiting')
+        this.#state.waiting.set(seq, { seq, bucket, attempts, failures, lost, dueAt: job.dueAt ?? 0 })
+      else this.#active.set(seq, { ...job })
+    }
+  }
+
+  /** Every lease gets a full term after a start: workers count as heard now. */
+  finish(rows: RecoveredRows, now: Now): State {
+    const state = this.#state
+    state.epoch = rows.epoch
+    state.lastSeq = rows.lastSeq
+    state.journal = { n: rows.journal.n, hash: rows.journal.hash }
+    for (const row of rows.buckets) this.#bucket(row)
+    for (const row of rows.workers) restoreWorker(state, row, now)
+    for (const { createdAt, ...token } of rows.tokens) {
+      state.tokens.set(token.id, { ...token, createdAt })
+      state.tokenByHash.set(token.hash, token.id)
+    }
+    for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
+    for (const row of rows.active) this.#restoreActive(row, now)
+    for (const row of rows.claims) restoreLost(state, row)
+    for (const id of state.queued.buckets()) state.dirtyBuckets.add(id)
+    return state
+  }
+
+  #bucket(row: BucketRow): void {
+    const { id, owner, priority } = row
+    const shape: Shape = JSON.parse(row.shape)
+    const terms: Terms = JSON.parse(row.terms)
+    const key = bucketKey(owner, priority, shape, terms)
+    this.#state.buckets.set(id, { id, key, owner, priority, shape, terms, live: this.#live.get(id) ?? 0 })
+    this.#state.bucketByKey.set(key, id)
+    this.#state.lastBucket = Math.max(this.#state.lastBucket, id)
+  }
+
+  #restoreActive(row: RecoveredActive, now: Now): void {
+    const state = this.#state
+    const job = this.#active.get(row.seq)
+    const shape = state.buckets.get(job?.bucket ?? -1)?.shape
+    const worker = state.workers.get(row.worker)
+    if (job === undefined || shape === undefined || worker === undefined)
+      throw new Error(`job ${row.seq} is active without its bucket or worker`)
+    const claim: Claim = {
+      job: row.seq,
+      epoch: row.attemptEpoch,
+      attempt: job.attempts,
+      worker: row.worker,
+      gpus: row.gpus,
+      cpusMilli: shape.cpusMilli,
+      memoryMb: shape.memoryMb,
+    }
+    const active: ActiveJob = {
+      seq: row.seq,
+      bucket: job.bucket,
+      claim,
+      placedAt: row.placedAt,
+      failures: job.failures,
+      lost: job.lost,
+      state: row.attemptState,
+      runningAt: row.runningAt,
+      isolation: row.isolation as ActiveJob['isolation'],
+      cancelBy: row.cancelBy,
+      newsAt: now.lease,
+    }
+    takeClaim(state, claim)
+    state.active.set(active.seq, active)
+    worker.active.set(active.seq, active)
+    if (active.state === 'leased') worker.leased += 1
+  }
+}
+
+function restoreWorker(state: State, row: WorkerRow, now: Now): void {
+  const { registeredAt, draining, batch, tags, hardware, abilities, ...facts } = row
+  apply(state, {
+    c: 'worker',
+    ...facts,
+    tags: JSON.parse(tags),
+    hardware: JSON.parse(hardware),
+    abilities: JSON.parse(abilities),
+    at: registeredAt,
+  })
+  const worker = state.workers.get(row.id)
+  if (worker === undefined) return
+  worker.draining = draining === 1
+  worker.batch = batch
+  worker.heardAt = now.lease
+}
+
+function restoreLost(state: State, row: AttemptRow): void {
+  const worker = state.workers.get(row.worker)
+  if (worker === undefined) return
+  const body: Omit<Claim, 'job' | 'epoch' | 'attempt' | 'worker'> &
+    Pick<ActiveJob, 'placedAt' | 'runningAt' | 'isolation'> = JSON.parse(row.body)
+  const claim: Claim = {
+    job: row.job,
+    epoch: row.epoch,
+    attempt: row.number,
+    worker: row.worker,
+    gpus: body.gpus,
+    cpusMilli: body.cpusMilli,
+    memoryMb: body.memoryMb,
+  }
+  worker.lost.set(claimKey(claim), {
+    claim,
+    placedAt: body.placedAt,
+    runningAt: body.runningAt,
+    isolation: body.isolation,
+  })
+  takeClaim(state, claim)
+}

@@ -1,0 +1,36 @@
+import { isInline, type JobSpec, type Shape, type Terms } from '@stoker/protocol'
+
+const MB = 1_000_000
+const MIB = 2 ** 20
+
+/** What the scheduler sees of a spec; device memory counts in MiB as drivers do, so that `24GB` fits a device sold as such. */
+export function shapeOf(spec: JobSpec): Shape {
+  const { resources, placement } = spec
+  return {
+    executor: isInline(spec.type) ? 'inline' : 'process',
+    gpus: resources.gpus,
+    gpuMemoryMb: Math.floor((resources.gpuMemoryBytes ?? 0) / MIB),
+    gpuModel: resources.gpuModel,
+    cpusMilli: Math.ceil(resources.cpus * 1000),
+    memoryMb: Math.ceil((resources.memoryBytes ?? 0) / MB),
+    worker: placement.worker,
+    tags: placement.tags,
+    isolation: spec.isolation,
+    network: spec.network,
+  }
+}
+
+export function termsOf(spec: JobSpec): Terms {
+  return {
+    timeoutMs: spec.timeoutMs,
+    lostAfterMs: spec.lostAfterMs,
+    retryMax: spec.retries.max,
+    retryOn: spec.retries.on,
+    retryInitialMs: spec.retries.initialMs,
+    retryMaxMs: spec.retries.maxMs,
+  }
+}
+
+export function bucketKey(owner: string, priority: number, shape: Shape, terms: Terms): string {
+  return JSON.stringify([owner, priority, shape, terms])
+}

@@ -1,0 +1,168 @@
+import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, Terms } from '@stoker/protocol'
+import { QueuedJobs } from './queued-jobs.ts'
+
+/** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
+export interface Now {
+  readonly wall: number
+  readonly lease: number
+}
+
+/** Jobs alike in shape, owner, priority and terms; `live` counts those not ended. */
+export interface Bucket {
+  readonly id: number
+  readonly key: string
+  readonly owner: string
+  readonly priority: number
+  readonly shape: Shape
+  readonly terms: Terms
+  live: number
+}
+
+/** Resources taken on a worker by one attempt, from its placement until it is known to be over. */
+export interface Claim {
+  readonly job: number
+  readonly epoch: number
+  readonly attempt: number
+  readonly worker: string
+  readonly gpus: readonly string[]
+  readonly cpusMilli: number
+  readonly memoryMb: number
+}
+
+export interface ActiveJob {
+  readonly seq: number
+  readonly bucket: number
+  readonly claim: Claim
+  readonly placedAt: number
+  failures: number
+  lost: number
+  state: Exclude<AttemptState, 'ended'>
+  runningAt: number | null
+  isolation: 'inline' | 'none' | 'sandbox' | null
+  cancelBy: string | null
+  /** Volatile: lease time at which the hub last had news of this attempt's set-up. */
+  newsAt: number
+}
+
+/** A lost attempt: its worker may bring it back until another placement is committed. */
+export interface LostAttempt {
+  readonly claim: Claim
+  readonly placedAt: number
+  readonly runningAt: number | null
+  readonly isolation: ActiveJob['isolation']
+}
+
+/** A job between two attempts, until its backoff is over. */
+export interface WaitingJob {
+  readonly seq: number
+  readonly bucket: number
+  readonly attempts: number
+  readonly failures: number
+  readonly lost: number
+  readonly dueAt: number
+}
+
+export interface WorkerFacts {
+  readonly name: string
+  readonly version: string
+  readonly owner: string
+  readonly tags: readonly string[]
+  readonly maxJobs: number
+  readonly window: number
+  readonly cpusMilli: number
+  readonly memoryMb: number
+  readonly hardware: Hardware
+  readonly abilities: Abilities
+  readonly secretHash: string
+  readonly bootId: string
+}
+
+export interface WorkerState {
+  readonly id: string
+  readonly registeredAt: number
+  facts: WorkerFacts
+  /** Workers of one class differ in nothing a filter looks at. */
+  classKey: string
+  draining: boolean
+  batch: number
+  readonly active: Map<number, ActiveJob>
+  readonly lost: Map<string, LostAttempt>
+  cpusMilliFree: number
+  memoryMbFree: number
+  slotsFree: number
+  /** Volatile: no change, not in the journal. */
+  connected: boolean
+  heardAt: number
+  seenAt: number | null
+  leased: number
+  readonly coolDown: Map<number, number>
+}
+
+export interface TokenState {
+  readonly id: string
+  readonly hash: string
+  readonly role: Role
+  readonly owner: string
+  readonly label: string
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  usedBy: string | null
+}
+
+/** Live state: what can still change. Everything else is in the store. */
+export interface State {
+  epoch: number
+  lastSeq: number
+  lastBucket: number
+  journal: { n: number; hash: string }
+  readonly buckets: Map<number, Bucket>
+  readonly bucketByKey: Map<string, number>
+  readonly queued: QueuedJobs
+  readonly waiting: Map<number, WaitingJob>
+  readonly active: Map<number, ActiveJob>
+  readonly workers: Map<string, WorkerState>
+  /** Device uuid → who holds it, across all workers: two workers on one host share devices. */
+  readonly devices: Map<string, string>
+  readonly tokens: Map<string, TokenState>
+  readonly tokenByHash: Map<string, string>
+  readonly counters: Map<string, Record<JobState, number>>
+  /** Volatile: `state:owner` of the counters the current batch moved. */
+  readonly dirtyCounters: Set<string>
+  /** Volatile: what the next plan has to look at. */
+  readonly dirtyBuckets: Set<number>
+  readonly dirtyWorkers: Set<string>
+}
+
+export function emptyState(): State {
+  return {
+    epoch: 0,
+    lastSeq: 0,
+    lastBucket: 0,
+    journal: { n: 0, hash: '' },
+    buckets: new Map(),
+    bucketByKey: new Map(),
+    queued: new QueuedJobs(),
+    waiting: new Map(),
+    active: new Map(),
+    workers: new Map(),
+    devices: new Map(),
+    tokens: new Map(),
+    tokenByHash: new Map(),
+    counters: new Map(),
+    dirtyCounters: new Set(),
+    dirtyBuckets: new Set(),
+    dirtyWorkers: new Set(),
+  }
+}
+
+export function claimKey(claim: { readonly job: number; readonly epoch: number; readonly attempt: number }): string {
+  return `${claim.job}-${claim.epoch}-${claim.attempt}`
+}
+
+export function countersOf(state: State, owner: string): Record<JobState, number> {
+  const known = state.counters.get(owner)
+  if (known !== undefined) return known
+  const fresh = { waiting: 0, queued: 0, active: 0, succeeded: 0, failed: 0, canceled: 0, timed_out: 0 }
+  state.counters.set(owner, fresh)
+  return fresh
+}

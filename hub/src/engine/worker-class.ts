@@ -1,0 +1,8 @@
+import type { WorkerFacts } from './state.ts'
+
+/** Everything a filter may look at that does not change with load: equal keys need one look, not one each. */
+export function classKeyOf(facts: WorkerFacts): string {
+  const gpus = facts.hardware.gpus.map(g => `${g.name}:${g.memoryMb}`).sort()
+  const { note: _, ...abilities } = facts.abilities
+  return JSON.stringify([facts.cpusMilli, facts.memoryMb, facts.maxJobs, [...facts.tags].sort(), gpus, abilities])
+}
