@@ -1,0 +1,207 @@
+import type { AttemptReport, Fence, HubMessage, OutputStream, Progress } from '@stoker/protocol'
+import { NativeLink } from '../links/native-link.ts'
+import type { Delivery } from '../run/delivery.ts'
+import type { Runner, RunnerPorts } from '../run/runner.ts'
+import type { SpoolBatch } from '../session/spool.ts'
+import { type Introduction, type SessionAction, type SessionEvent, WorkerSession } from '../session/worker-session.ts'
+import { LiveReporter, type LiveSources } from './live-reporter.ts'
+import { payloadOf } from './payload.ts'
+import type { SpoolFile } from './spool-file.ts'
+
+export interface AgentPorts {
+  readonly hubUrl: string
+  readonly secret: string
+  readonly join: string | null
+  readonly introduction: Introduction
+  readonly spoolFile: SpoolFile
+  readonly workspaces: RunnerPorts['workspaces']
+  readonly sources: LiveSources
+  readonly now: () => number
+  readonly random: () => number
+  readonly log: (text: string) => void
+  readonly ready: () => void
+  /** The hub refused this worker for good. */
+  readonly refused: (message: string) => void
+}
+
+/** The worker's talking part: carries out what the session decides, between the link, the spool file and the runner. */
+export class Agent implements Delivery {
+  readonly #ports: AgentPorts
+  readonly #link: NativeLink
+  #session: WorkerSession | null = null
+  #runner: Runner | null = null
+  #live: LiveReporter | null = null
+  #ticker: NodeJS.Timeout | null = null
+  #redial: NodeJS.Timeout | null = null
+  #sending: Promise<void> = Promise.resolve()
+  #pendingSends = 0
+  #lastAck = 0
+  /** What happened before the session existed, while programs of an earlier process are taken over. */
+  #early: SessionEvent[] | null = null
+  #connection = 0
+  #wasAway = false
+  #isLeaving = false
+  #emptied: (() => void)[] = []
+
+  constructor(ports: AgentPorts) {
+    this.#ports = ports
+    this.#link = new NativeLink(ports.hubUrl, ports, {
+      connected: () => this.#step({ e: 'connected' }),
+      closed: why => this.#closed(why),
+      message: (message: HubMessage) => this.#step({ e: 'message', message }),
+    })
+  }
+
+  async start(runner: Runner): Promise<void> {
+    const { spoolFile, random } = this.#ports
+    this.#runner = runner
+    this.#live = new LiveReporter(this.#ports.sources, runner, live => {
+      if (this.#session?.isOpen === true) this.#link.send(live)
+    })
+    const early: SessionEvent[] = []
+    this.#early = early
+    const holding = await runner.reattach(spoolFile.endsTold)
+    this.#session = new WorkerSession({ spool: spoolFile.spool, epochSeen: spoolFile.epochSeen, holding, random })
+    this.#early = null
+    for (const event of early) this.#step(event)
+    this.#ticker = setInterval(() => this.#step({ e: 'tick' }), 500)
+    this.#perform(this.#session.start())
+  }
+
+  report(report: AttemptReport): void {
+    this.#step({ e: 'report', report })
+  }
+
+  output(fence: Fence, sizes: Readonly<Record<OutputStream, number>>): void {
+    this.#step({ e: 'output', fence, sizes })
+  }
+
+  progress(fence: Fence, progress: Progress): void {
+    this.#live?.progress(fence, progress)
+  }
+
+  /** From now on every offer is declined. */
+  drain(): void {
+    this.#step({ e: 'drain', on: true })
+  }
+
+  /** Says goodbye once everything told is durable at the hub, or when the time is up. */
+  async leave(reason: string, withinMs: number): Promise<void> {
+    this.#isLeaving = true
+    if (this.#session !== null && !this.#session.spool.isEmpty && this.#session.isOpen) {
+      await new Promise<void>(resolve => {
+        this.#emptied.push(resolve)
+        setTimeout(resolve, withinMs).unref()
+      })
+    }
+    this.#step({ e: 'leave', reason })
+    await this.close()
+  }
+
+  async close(): Promise<void> {
+    this.#isLeaving = true
+    if (this.#ticker !== null) clearInterval(this.#ticker)
+    if (this.#redial !== null) clearTimeout(this.#redial)
+    this.#live?.stop()
+    await this.#sending
+    await this.#link.close()
+    this.#ports.spoolFile.close()
+  }
+
+  #step(event: SessionEvent): void {
+    if (this.#session === null) this.#early?.push(event)
+    else this.#perform(this.#session.step(event, this.#ports.now()))
+  }
+
+  #perform(actions: readonly SessionAction[]): void {
+    for (const action of actions) this.#act(action)
+  }
+
+  #act(action: SessionAction): void {
+    const { introduction, spoolFile } = this.#ports
+    switch (action.a) {
+      case 'dial':
+        this.#dialIn(action.inMs)
+        break
+      case 'hang up':
+        this.#link.hangUp()
+        break
+      case 'hello':
+        this.#connection += 1
+        this.#link.send({ ...introduction, ...action.hello })
+        break
+      case 'batch':
+        if (!action.resent) spoolFile.record(action.batch)
+        this.#send(action.batch)
+        break
+      case 'beat':
+        this.#link.send({ t: 'beat' })
+        break
+      case 'goodbye':
+        this.#link.send({ t: 'goodbye', reason: action.reason })
+        break
+      case 'acked':
+        this.#acked(action.n, action.over)
+        break
+      case 'start':
+        this.#runner?.start(action.offer)
+        break
+      case 'stop':
+        this.#runner?.stop(action.stop.fence, {
+          cause: action.stop.cause,
+          text: action.stop.by ?? 'another attempt took its place',
+        })
+        break
+      case 'draining':
+        this.#ports.log(action.on ? 'draining: no new jobs are taken' : 'taking jobs again')
+        break
+      case 'welcomed':
+        spoolFile.sawEpoch(action.welcome.epoch)
+        this.#live?.start(action.welcome.liveMs)
+        if (this.#wasAway) this.#ports.log('connected to the hub again')
+        this.#wasAway = false
+        this.#ports.ready()
+        break
+      case 'refused':
+        this.#ports.log(`the hub refused this worker: ${action.message}`)
+        if (action.final) this.#ports.refused(action.message)
+        break
+    }
+  }
+
+  /** Bytes are read when they are sent; batches leave in their order, and only on the connection they were meant for. */
+  #send(batch: SpoolBatch): void {
+    const connection = this.#connection
+    if (batch.chunks.length === 0 && this.#pendingSends === 0) {
+      this.#link.sendReport({ t: 'report', ...batch }, [])
+      return
+    }
+    this.#pendingSends += 1
+    this.#sending = this.#sending.then(async () => {
+      const payload = await payloadOf(batch.chunks, fence => this.#ports.workspaces.folderOf(fence))
+      if (connection === this.#connection) this.#link.sendReport({ t: 'report', ...batch }, payload)
+      this.#pendingSends -= 1
+    })
+  }
+
+  #acked(n: number, over: readonly Fence[]): void {
+    const { spoolFile, workspaces } = this.#ports
+    if (over.length > 0 || n > this.#lastAck) spoolFile.acked(n, this.#session?.epochSeen ?? 0)
+    this.#lastAck = n
+    for (const fence of over) void workspaces.remove(fence)
+    if (this.#session?.spool.isEmpty === true) for (const resolve of this.#emptied.splice(0)) resolve()
+  }
+
+  #dialIn(inMs: number): void {
+    if (this.#isLeaving) return
+    this.#redial = setTimeout(() => this.#link.dial(), inMs)
+  }
+
+  #closed(why: string): void {
+    this.#live?.pause()
+    if (!this.#wasAway && !this.#isLeaving)
+      this.#ports.log(`no connection to ${this.#ports.hubUrl} (${why}); jobs go on, trying again`)
+    this.#wasAway = true
+    this.#step({ e: 'closed' })
+  }
+}

@@ -1,0 +1,56 @@
+import { hostname } from 'node:os'
+import { parseArgs } from 'node:util'
+
+export interface WorkerConfig {
+  readonly hubUrl: string
+  readonly dataFolder: string
+  readonly name: string
+  readonly join: string | null
+  readonly maxJobs: number | null
+  readonly tags: readonly string[]
+  readonly simulateGpus: string | null
+  readonly allowUnsandboxed: boolean
+  readonly allowHostNetwork: boolean
+  readonly visiblePaths: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The only place that reads the command line and the environment of the worker process. */
+export function readConfig(argv: readonly string[]): WorkerConfig {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      hub: { type: 'string' },
+      data: { type: 'string' },
+      name: { type: 'string' },
+      join: { type: 'string' },
+      'max-jobs': { type: 'string' },
+      tag: { type: 'string', multiple: true },
+      'simulate-gpus': { type: 'string' },
+      'allow-unsandboxed': { type: 'boolean' },
+      'allow-host-network': { type: 'boolean' },
+      visible: { type: 'string', multiple: true },
+    },
+  })
+  if (values.hub === undefined || !/^https?:\/\//.test(values.hub))
+    throw new Error(`--hub is an http or https address, found ${values.hub ?? 'nothing'}`)
+  if (values.data === undefined)
+    throw new Error('--data names the folder the worker keeps its identity and work in, found nothing')
+  const maxJobs = values['max-jobs'] === undefined ? null : Number(values['max-jobs'])
+  if (maxJobs !== null && !(Number.isInteger(maxJobs) && maxJobs >= 1 && maxJobs <= 100_000)) {
+    throw new Error(`--max-jobs is a whole number from 1 to 100000, found ${values['max-jobs']}`)
+  }
+  return {
+    hubUrl: values.hub,
+    dataFolder: values.data,
+    name: values.name ?? hostname(),
+    join: values.join ?? process.env.STOKER_JOIN ?? null,
+    maxJobs,
+    tags: values.tag ?? [],
+    simulateGpus: values['simulate-gpus'] ?? null,
+    allowUnsandboxed: values['allow-unsandboxed'] ?? false,
+    allowHostNetwork: values['allow-host-network'] ?? false,
+    visiblePaths: values.visible ?? [],
+    env: process.env,
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  type Line,
+  LineSplitter,
+  type OutputStream,
+  type ProgramEvent,
+  type Progress,
+  parseLine,
+} from '@stoker/protocol'
+
+const KEPT_STDERR_LINES = 10
+const MAX_LINE_CHARS = 2000
+/** A result travels in a report; larger ones belong into a file. */
+const MAX_RESULT_BYTES = 256 * 1024
+
+export interface Finish {
+  readonly status: string
+  readonly message: string | null
+  readonly error: string | null
+}
+
+/** Listens to a program: remembers how it said it finished, its result, its last words on stderr, and tells of progress. */
+export class ProgramWatch {
+  readonly #splitters: Record<OutputStream, LineSplitter> = { stdout: new LineSplitter(), stderr: new LineSplitter() }
+  readonly #onProgress: (progress: Progress) => void
+  #finish: Finish | null = null
+  #result: unknown = null
+  #stderr: string[] = []
+
+  constructor(onProgress: (progress: Progress) => void) {
+    this.#onProgress = onProgress
+  }
+
+  push(stream: OutputStream, bytes: Uint8Array): void {
+    for (const line of this.#splitters[stream].push(bytes)) this.#take(stream, line)
+  }
+
+  end(): void {
+    for (const stream of ['stdout', 'stderr'] as const)
+      for (const line of this.#splitters[stream].end()) this.#take(stream, line)
+  }
+
+  get finish(): Finish | null {
+    return this.#finish
+  }
+
+  get lastStderr(): readonly string[] {
+    return this.#stderr
+  }
+
+  /** What the program gave as its result, or a note why it is not kept. */
+  get result(): { readonly value: unknown; readonly note: string | null } {
+    const bytes = Buffer.byteLength(JSON.stringify(this.#result) ?? '')
+    if (bytes <= MAX_RESULT_BYTES) return { value: this.#result, note: null }
+    return { value: null, note: `the result has ${bytes} bytes, at most ${MAX_RESULT_BYTES} are kept; see the log` }
+  }
+
+  #take(stream: OutputStream, line: Line): void {
+    if (stream === 'stderr') {
+      this.#stderr.push(line.text.slice(0, MAX_LINE_CHARS))
+      if (this.#stderr.length > KEPT_STDERR_LINES) this.#stderr.shift()
+      return
+    }
+    if (line.text.startsWith('{')) this.#hear(parseLine(line.text, stream))
+  }
+
+  #hear({ event, fields }: ProgramEvent): void {
+    if (event === 'text') this.#result = { text: fields.content ?? null }
+    else if (event === 'progress') this.#onProgress(progressOf(fields))
+    else if (event === 'finish') {
+      this.#finish = {
+        status: String(fields.status ?? 'completed'),
+        message: textOf(fields.message),
+        error: textOf(fields.error),
+      }
+      if (fields.result !== undefined) this.#result = fields.result
+    }
+  }
+}
+
+function progressOf(fields: Readonly<Record<string, unknown>>): Progress {
+  const { percent, operation, metrics } = fields
+  return {
+    percent: typeof percent === 'number' && Number.isFinite(percent) ? Math.min(100, Math.max(0, percent)) : null,
+    operation: textOf(operation)?.slice(0, 500) ?? null,
+    metrics: (typeof metrics === 'object' && metrics !== null && !Array.isArray(metrics)
+      ? metrics
+      : {}) as Progress['metrics'],
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { lockFolder } from '@stoker/files'
+import { nextDelayMs } from '@stoker/net'
+import type { Abilities, Hardware } from '@stoker/protocol'
+import { Agent } from './agent/agent.ts'
+import { loadIdentity } from './agent/identity.ts'
+import { SpoolFile } from './agent/spool-file.ts'
+import { readConfig, type WorkerConfig } from './config.ts'
+import type { Executor } from './executors/port.ts'
+import { probeSandbox } from './executors/probe-sandbox.ts'
+import { createProcessExecutor } from './executors/process-executor.ts'
+import { GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
+import { Runner } from './run/runner.ts'
+import { Workspaces } from './run/workspace.ts'
+import { shutDownOnSignals } from './shut-down.ts'
+import { VERSION } from './version.ts'
+
+/** Offers on their way that the worker has not answered yet; more would only wait in its memory. */
+const WINDOW = 1024
+const GPU_SAMPLE_MS = 2000
+
+const log = (text: string) => process.stderr.write(`stoker worker: ${text}\n`)
+
+try {
+  await main(readConfig(process.argv.slice(2)))
+} catch (error) {
+  log(error instanceof Error ? error.message : String(error))
+  process.exit(1)
+}
+
+async function main(config: WorkerConfig): Promise<void> {
+  const folder = resolve(config.dataFolder)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const lock = await lockFolder(folder)
+  const identity = await loadIdentity(folder, randomUUID)
+  const hardware = unique(await probeMachine({ folder, simulateGpus: config.simulateGpus }), identity.workerId)
+  const python = hardware.pythons[0] ?? null
+  const maxJobs = config.maxJobs ?? 2 * hardware.cores
+  const executor =
+    python === null
+      ? null
+      : await createProcessExecutor({ runtimeDir: join(folder, 'run'), python: python.path, slots: maxJobs })
+  const abilities = await findAbilities(config, executor, python?.path ?? null)
+  const modelsFolder = join(folder, 'no-models')
+  await mkdir(modelsFolder, { recursive: true, mode: 0o755 })
+  const hostSampler = new HostSampler()
+  const gpuSampler = hardware.gpus.some(gpu => !gpu.simulated)
+    ? new GpuSampler({
+        intervalMs: GPU_SAMPLE_MS,
+        restartDelayMs: attempt => nextDelayMs({ attempt, baseMs: 1000, maxMs: 60_000, random: Math.random }),
+      })
+    : null
+  const workspaces = new Workspaces(join(folder, 'attempts'))
+  const now = () => Date.now()
+  let saidReady = false
+  const agent = new Agent({
+    hubUrl: config.hubUrl,
+    secret: identity.secret,
+    join: config.join,
+    introduction: {
+      version: VERSION,
+      workerId: identity.workerId,
+      bootId: randomUUID(),
+      name: config.name,
+      tags: [...config.tags],
+      maxJobs,
+      cpus: hardware.cores,
+      memoryBytes: hardware.memoryBytes,
+      window: WINDOW,
+      hardware,
+      abilities,
+    },
+    spoolFile: new SpoolFile(join(folder, 'spool.jsonl')),
+    workspaces,
+    sources: { host: () => hostSampler.sample(), gpus: () => gpuSampler?.latest() ?? [], now },
+    now,
+    random: Math.random,
+    log,
+    ready: () => {
+      if (!saidReady)
+        process.stdout.write(`${JSON.stringify({ ready: true, workerId: identity.workerId, name: config.name })}\n`)
+      saidReady = true
+    },
+    refused: () => void stop('refused by the hub', 1),
+  })
+  const runner = new Runner({
+    executor,
+    workspaces,
+    delivery: agent,
+    abilities,
+    gpus: hardware.gpus,
+    python,
+    visiblePaths: config.visiblePaths,
+    modelsFolder,
+    env: config.env,
+    now,
+  })
+  const stop = shutDownOnSignals({
+    agent,
+    runner,
+    executor,
+    log,
+    cleanUp: () => Promise.all([gpuSampler?.stop(), lock.release()]),
+  })
+  await agent.start(runner)
+}
+
+/** Devices are known by uuid across the hub; simulated ones must not meet those of another worker. */
+function unique(hardware: Hardware, workerId: string): Hardware {
+  const gpus = hardware.gpus.map(gpu => (gpu.simulated ? { ...gpu, uuid: `${gpu.uuid}-${workerId.slice(-12)}` } : gpu))
+  return { ...hardware, gpus }
+}
+
+async function findAbilities(
+  config: WorkerConfig,
+  executor: Executor | null,
+  python: string | null,
+): Promise<Abilities> {
+  if (executor === null || python === null) {
+    const note = 'no Python 3.10 or newer was found: inline types only'
+    log(note)
+    return { executors: ['inline'], sandbox: false, unsandboxed: false, internet: false, hostNetwork: false, note }
+  }
+  const sandbox = await probeSandbox({ python })
+  const note = sandbox.works ? null : `no sandbox: ${sandbox.why}`
+  if (!sandbox.works)
+    log(
+      `${note}; ${config.allowUnsandboxed ? 'programs run unsandboxed, as its owner allowed' : 'programs are refused unless --allow-unsandboxed is given'}`,
+    )
+  return {
+    executors: ['inline', 'process'],
+    sandbox: sandbox.works,
+    unsandboxed: config.allowUnsandboxed,
+    internet: sandbox.works && sandbox.internet,
+    hostNetwork: config.allowHostNetwork,
+    note,
+  }
+}

@@ -1,0 +1,146 @@
+import {
+  type EndedReport,
+  formatSize,
+  type GpuSample,
+  type Offer,
+  outcomeOf,
+  type ProgramOutcome,
+} from '@stoker/protocol'
+import { ProgramWatch } from '../events/program-watch.ts'
+import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
+import type { Delivery } from './delivery.ts'
+import { OutputFollower } from './follow.ts'
+import { UsageMeter } from './usage.ts'
+
+/** Between SIGTERM and SIGKILL for a program that is asked to stop. */
+export const GRACE_MS = 10_000
+
+export interface StopReason {
+  readonly cause: 'canceled' | 'stale' | 'shutdown'
+  readonly text: string
+}
+
+/**
+ * The passage of one attempt whose program was started: follow its output, hear its events, tell its end.
+ * The first reason to stop wins; the end is told after both streams are drained.
+ */
+export class AttemptRun {
+  readonly offer: Offer
+  readonly #execution: Execution
+  readonly #delivery: Delivery
+  readonly #watch: ProgramWatch
+  readonly #follower: OutputFollower
+  readonly #meter: UsageMeter
+  #stop: StopReason | null = null
+  #sizes = { stdout: 0, stderr: 0 }
+
+  constructor(offer: Offer, execution: Execution, delivery: Delivery) {
+    this.offer = offer
+    this.#execution = execution
+    this.#delivery = delivery
+    this.#meter = new UsageMeter(offer.gpus)
+    this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
+    this.#follower = new OutputFollower(execution.folder, this.#watch)
+  }
+
+  /** Resolves when the end was told and the keeper is free again. */
+  async follow(): Promise<void> {
+    this.#execution.onOutput(sizes => {
+      this.#sizes = sizes
+      this.#delivery.output(this.offer.fence, sizes)
+      void this.#follower.upTo(sizes)
+    })
+    const exit = await this.#execution.ended
+    await this.#follower.upTo(this.#sizes)
+    this.#watch.end()
+    this.#delivery.output(this.offer.fence, this.#sizes)
+    this.#delivery.report(this.#endedReport(exit))
+    await this.#execution.release()
+  }
+
+  stop(reason: StopReason, graceMs = GRACE_MS): void {
+    this.#stop ??= reason
+    this.#execution.stop('canceled', graceMs)
+  }
+
+  sample(gpus: readonly GpuSample[], now: number) {
+    return this.#meter.sample(this.#execution, gpus, now)
+  }
+
+  #endedReport(exit: Exit): EndedReport {
+    const { outcome, error, note } = this.#outcome(exit)
+    const result = this.#watch.result
+    const ran = exit.startError === null && !exit.keeperLost
+    return {
+      kind: 'ended',
+      fence: this.offer.fence,
+      at: exit.endedAtMs,
+      outcome,
+      startedAt: exit.startError === null ? exit.startedAtMs : null,
+      exitCode: exit.exitCode,
+      signal: exit.signal,
+      error,
+      note:
+        [note, result.note, droppedNote(exit, this.offer.spec.outputLimitBytes)].filter(n => n !== null).join('; ') ||
+        null,
+      result: result.value as EndedReport['result'],
+      usage: ran ? this.#meter.total(exit) : null,
+    }
+  }
+
+  #outcome(exit: Exit): Omit<ProgramOutcome, 'outcome'> & { readonly outcome: EndedReport['outcome'] } {
+    if (exit.keeperLost) return lost('its keeper vanished: the machine restarted or the keeper was killed')
+    if (exit.stoppedBy === 'abandoned') return lost('no worker came back to it in time')
+    if (exit.startError !== null) return { outcome: 'failed', error: exit.startError, note: null }
+    if (exit.stoppedBy === 'canceled' && this.#stop?.cause === 'shutdown') return lost(this.#stop.text)
+    return outcomeOf({
+      finish: this.#watch.finish,
+      exitCode: exit.exitCode,
+      signal: exit.signal,
+      oomLimitText: exit.oom ? formatSize(this.offer.spec.resources.memoryBytes ?? 0) : null,
+      deadlinePassed: exit.stoppedBy === 'deadline',
+      canceledBy: exit.stoppedBy === 'canceled' ? (this.#stop?.text ?? 'canceled') : null,
+      lastStderr: this.#watch.lastStderr,
+    })
+  }
+}
+
+function lost(error: string) {
+  return { outcome: 'lost' as const, error, note: null }
+}
+
+function droppedNote({ droppedBytes }: Exit, limitBytes: number): string | null {
+  const dropped = droppedBytes.stdout + droppedBytes.stderr
+  return dropped === 0
+    ? null
+    : `${formatSize(dropped)} of output above the limit of ${formatSize(limitBytes)} were dropped`
+}
+
+export type Launch = Omit<
+  LaunchOrder,
+  'key' | 'folder' | 'stdin' | 'deadlineMs' | 'graceMs' | 'outputLimitBytes' | 'limits'
+>
+
+/** Starts the program of an offer in its folder. */
+export function launch(
+  executor: Executor,
+  offer: Offer,
+  folder: string,
+  key: string,
+  order: Launch,
+): Promise<Execution> {
+  const { spec } = offer
+  return executor.start({
+    ...order,
+    key,
+    folder,
+    stdin: null,
+    deadlineMs: spec.timeoutMs,
+    graceMs: GRACE_MS,
+    outputLimitBytes: spec.outputLimitBytes,
+    limits: { cpus: null, memoryBytes: spec.resources.memoryBytes, pids: MAX_PIDS },
+  })
+}
+
+/** Enough for data loaders and compilers, too few for a fork bomb. */
+const MAX_PIDS = 4096

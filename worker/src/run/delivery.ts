@@ -1,0 +1,9 @@
+import type { AttemptReport, Fence, OutputStream, Progress } from '@stoker/protocol'
+
+/** Where the passage of an attempt delivers what happens; each link implements it. */
+export interface Delivery {
+  report(report: AttemptReport): void
+  /** The output files have grown; bytes are read from them when they are sent. */
+  output(fence: Fence, sizes: Readonly<Record<OutputStream, number>>): void
+  progress(fence: Fence, progress: Progress): void
+}

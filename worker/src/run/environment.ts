@@ -1,0 +1,47 @@
+import { delimiter, dirname } from 'node:path'
+import { metadataEnv, type Offer } from '@stoker/protocol'
+
+/** The whole list of what a program may inherit from its worker; everything else it gets is said in its spec or here. */
+const INHERITED = ['LANG', 'LC_ALL', 'TZ'] as const
+
+export interface Surroundings {
+  readonly isolation: 'none' | 'sandbox'
+  /** Of the worker: PATH always, HOME only for programs that run as the worker's own user. */
+  readonly workerEnv: Readonly<Record<string, string | undefined>>
+  readonly python: string | null
+  readonly modelsFolder: string
+  readonly gpus: readonly { readonly uuid: string; readonly index: number; readonly simulated: boolean }[]
+}
+
+/** The exact environment of a program. Later lines win: inherited, metadata, the spec's own, then what the worker knows for certain. */
+export function programEnv(offer: Offer, surroundings: Surroundings): Record<string, string> {
+  const { isolation, workerEnv, gpus } = surroundings
+  const inherited = Object.fromEntries(
+    INHERITED.flatMap(name => (workerEnv[name] === undefined ? [] : [[name, workerEnv[name]]])),
+  )
+  return {
+    LANG: 'C.UTF-8',
+    ...inherited,
+    PATH: pathOf(surroundings),
+    HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
+    PYTHONUNBUFFERED: '1',
+    MODEL_NAME: '',
+    ...metadataEnv(offer.spec.input),
+    ...offer.spec.env,
+    TASK_ID: offer.id,
+    STOKER_JOB_ID: offer.id,
+    MODEL_PATH: surroundings.modelsFolder,
+    GPU_DEVICE: gpus[0] === undefined ? '' : String(gpus[0].index),
+    CUDA_VISIBLE_DEVICES: gpus
+      .filter(gpu => !gpu.simulated)
+      .map(gpu => gpu.uuid)
+      .join(','),
+    NVIDIA_VISIBLE_DEVICES: gpus.length === 0 ? 'void' : gpus.map(gpu => gpu.uuid).join(','),
+  }
+}
+
+function pathOf({ workerEnv, python }: Surroundings): string {
+  const own = python === null ? [] : [dirname(python)]
+  const inherited = (workerEnv.PATH ?? '/usr/local/bin:/usr/bin:/bin').split(delimiter)
+  return [...new Set([...own, ...inherited])].filter(part => part.startsWith('/')).join(delimiter)
+}

@@ -1,0 +1,37 @@
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Execution, Exit, OutputSizes } from '../executors/port.ts'
+
+/** A program that ended and was released, and whose end the hub may not know yet: its exit record and files tell it all again. */
+export async function endedExecution(folder: string, key: string): Promise<Execution | null> {
+  const exit = await readExit(folder)
+  if (exit === null) return null
+  const sizes = { stdout: await sizeOf(join(folder, 'stdout')), stderr: await sizeOf(join(folder, 'stderr')) }
+  return {
+    key,
+    folder,
+    pid: 0,
+    startedAtMs: exit.startedAtMs,
+    onOutput: (listener: (sizes: OutputSizes) => void) => queueMicrotask(() => listener(sizes)),
+    ended: Promise.resolve(exit),
+    stop: () => {},
+    usage: () => Promise.resolve(null),
+    release: () => Promise.resolve(),
+  }
+}
+
+async function readExit(folder: string): Promise<Exit | null> {
+  try {
+    return JSON.parse(await readFile(join(folder, 'exit.json'), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch {
+    return 0
+  }
+}

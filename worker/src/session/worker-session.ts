@@ -1,0 +1,257 @@
+import {
+  type AttemptReport,
+  type Fence,
+  fenceKey,
+  type Hello,
+  type Holding,
+  type HubMessage,
+  incompatibility,
+  type Offer,
+  type OutputStream,
+  PROTOCOL,
+  type Stop,
+  type Welcome,
+} from '@stoker/protocol'
+import type { Spool, SpoolBatch } from './spool.ts'
+
+/** Without any word from the hub for this long the connection counts as dead; the hub answers every beat. */
+const SILENCE_MS = 10_000
+const FIRST_RETRY_MS = 200
+const LONGEST_RETRY_MS = 15_000
+
+/** The worker's side of everything it says in a hello that it knows only from outside. */
+export type Introduction = Omit<Hello, 't' | 'protocol' | 'epochSeen' | 'nextBatch' | 'holding' | 'draining'>
+
+export type SessionEvent =
+  | { readonly e: 'connected' }
+  | { readonly e: 'closed' }
+  | { readonly e: 'message'; readonly message: HubMessage }
+  | { readonly e: 'tick' }
+  | { readonly e: 'report'; readonly report: AttemptReport }
+  | { readonly e: 'output'; readonly fence: Fence; readonly sizes: Readonly<Record<OutputStream, number>> }
+  | { readonly e: 'drain'; readonly on: boolean }
+  | { readonly e: 'leave'; readonly reason: string }
+
+export type SessionAction =
+  | { readonly a: 'dial'; readonly inMs: number }
+  | { readonly a: 'hang up'; readonly why: string }
+  | {
+      readonly a: 'hello'
+      readonly hello: Pick<Hello, 't' | 'protocol' | 'epochSeen' | 'nextBatch' | 'holding' | 'draining'>
+    }
+  /** Record before sending; `resent` ones are recorded already. */
+  | { readonly a: 'batch'; readonly batch: SpoolBatch; readonly resent: boolean }
+  | { readonly a: 'beat' }
+  | { readonly a: 'goodbye'; readonly reason: string }
+  | { readonly a: 'acked'; readonly n: number; readonly over: readonly Fence[] }
+  | { readonly a: 'start'; readonly offer: Offer }
+  | { readonly a: 'stop'; readonly stop: Stop }
+  | { readonly a: 'draining'; readonly on: boolean }
+  | { readonly a: 'welcomed'; readonly welcome: Welcome }
+  | { readonly a: 'refused'; readonly message: string; readonly final: boolean }
+
+/**
+ * The worker's end of the native session, without I/O.
+ * away: no connection, dialling with growing pauses. greeting: connected, hello sent. open: welcomed, batches flow. refused: the hub said no for good.
+ */
+export class WorkerSession {
+  readonly spool: Spool
+  readonly #random: () => number
+  #phase: 'away' | 'greeting' | 'open' | 'refused' = 'away'
+  #tries = 0
+  #epoch: number
+  #draining = false
+  #welcome: Welcome | null = null
+  #heardAt = 0
+  #beatAt = 0
+  readonly #held = new Map<string, Holding>()
+
+  constructor(options: {
+    readonly spool: Spool
+    readonly epochSeen: number
+    readonly holding: readonly Holding[]
+    readonly random: () => number
+  }) {
+    this.spool = options.spool
+    this.#epoch = options.epochSeen
+    this.#random = options.random
+    for (const holding of options.holding) this.#held.set(fenceKey(holding.fence), holding)
+  }
+
+  get epochSeen(): number {
+    return this.#epoch
+  }
+
+  get isOpen(): boolean {
+    return this.#phase === 'open'
+  }
+
+  get holding(): readonly Holding[] {
+    return [...this.#held.values()]
+  }
+
+  start(): SessionAction[] {
+    return [{ a: 'dial', inMs: 0 }]
+  }
+
+  step(event: SessionEvent, now: number): SessionAction[] {
+    switch (event.e) {
+      case 'connected':
+        return this.#greet(now)
+      case 'closed':
+        return this.#lostConnection()
+      case 'message':
+        this.#heardAt = now
+        return this.#hear(event.message, now)
+      case 'tick':
+        return this.#tick(now)
+      case 'report':
+        this.#note(event.report)
+        this.spool.report(event.report)
+        return this.#flush(now)
+      case 'output':
+        this.spool.outputGrew(event.fence, event.sizes)
+        return this.#flush(now)
+      case 'drain':
+        this.#draining = event.on
+        return []
+      case 'leave':
+        return this.#phase === 'open' ? [{ a: 'goodbye', reason: event.reason }] : []
+    }
+  }
+
+  #greet(now: number): SessionAction[] {
+    this.#phase = 'greeting'
+    this.#heardAt = now
+    const hello = {
+      t: 'hello' as const,
+      protocol: PROTOCOL,
+      epochSeen: this.#epoch,
+      nextBatch: this.spool.firstUnacked,
+      holding: [...this.#held.values()],
+      draining: this.#draining,
+    }
+    return [{ a: 'hello', hello }]
+  }
+
+  #hear(message: HubMessage, now: number): SessionAction[] {
+    if (message.t === 'welcome') return this.#welcomed(message, now)
+    if (message.t === 'refuse') {
+      this.#phase = message.final ? 'refused' : this.#phase
+      return [
+        { a: 'refused', message: message.message, final: message.final },
+        { a: 'hang up', why: message.message },
+      ]
+    }
+    if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
+    switch (message.t) {
+      case 'offers':
+        return message.offers.flatMap(offer => this.#take(offer, now))
+      case 'ack':
+        return [...this.#acked(message.n), ...this.#flush(now)]
+      case 'stops':
+        return message.stops
+          .filter(stop => this.#held.has(fenceKey(stop.fence)))
+          .map(stop => ({ a: 'stop' as const, stop }))
+      case 'drain':
+        this.#draining = message.on
+        return [{ a: 'draining', on: message.on }]
+    }
+  }
+
+  #welcomed(welcome: Welcome, now: number): SessionAction[] {
+    const why = incompatibility(PROTOCOL, welcome.protocol)
+    if (why !== null) return this.#giveUp(why)
+    if (welcome.epoch < this.#epoch)
+      return [
+        {
+          a: 'hang up',
+          why: `this hub is at epoch ${welcome.epoch}, epoch ${this.#epoch} was seen: it is not the leader any more`,
+        },
+      ]
+    this.#phase = 'open'
+    this.#tries = 0
+    this.#epoch = welcome.epoch
+    this.#welcome = welcome
+    this.#beatAt = now
+    const stops = welcome.stale.map(fence => ({
+      a: 'stop' as const,
+      stop: { fence, cause: 'stale' as const, by: null },
+    }))
+    const acked = this.#acked(welcome.ackedBatch)
+    const resends = this.spool.unacked.map(batch => ({ a: 'batch' as const, batch, resent: true }))
+    return [{ a: 'welcomed', welcome }, ...acked, ...stops, ...resends, ...this.#flush(now)]
+  }
+
+  #giveUp(why: string): SessionAction[] {
+    this.#phase = 'refused'
+    return [
+      { a: 'refused', message: why, final: true },
+      { a: 'hang up', why },
+    ]
+  }
+
+  /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
+  #take(offer: Offer, now: number): SessionAction[] {
+    const key = fenceKey(offer.fence)
+    if (this.#held.has(key)) return []
+    this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
+    if (this.#draining) {
+      return this.step(
+        { e: 'report', report: { kind: 'declined', fence: offer.fence, at: now, reason: 'the worker is draining' } },
+        now,
+      )
+    }
+    return [{ a: 'start', offer }]
+  }
+
+  #acked(n: number): SessionAction[] {
+    const over = this.spool.ack(n)
+    for (const fence of over) this.#held.delete(fenceKey(fence))
+    return [{ a: 'acked', n, over }]
+  }
+
+  #note(report: AttemptReport): void {
+    const key = fenceKey(report.fence)
+    const held = this.#held.get(key)
+    const state = report.kind === 'declined' ? 'ended' : report.kind
+    this.#held.set(key, {
+      fence: report.fence,
+      state,
+      startedAt: report.kind === 'running' ? report.at : (held?.startedAt ?? null),
+    })
+  }
+
+  #flush(now: number): SessionAction[] {
+    if (this.#phase !== 'open' || this.#welcome === null) return []
+    const actions: SessionAction[] = []
+    for (
+      let batch = this.spool.next(now, this.#welcome.creditBytes);
+      batch !== null;
+      batch = this.spool.next(now, this.#welcome.creditBytes)
+    ) {
+      actions.push({ a: 'batch', batch, resent: false })
+    }
+    return actions
+  }
+
+  #tick(now: number): SessionAction[] {
+    if (this.#phase === 'away' || this.#phase === 'refused') return []
+    if (now - this.#heardAt > SILENCE_MS)
+      return [{ a: 'hang up', why: `the hub was silent for ${Math.round((now - this.#heardAt) / 1000)} s` }]
+    const beatMs = this.#welcome?.beatMs ?? 3000
+    if (this.#phase !== 'open' || now - this.#beatAt < beatMs) return []
+    this.#beatAt = now
+    return [{ a: 'beat' }]
+  }
+
+  /** Full jitter around a doubling pause: a hub that restarts is not met by all its workers at once. */
+  #lostConnection(): SessionAction[] {
+    if (this.#phase === 'refused') return []
+    this.#phase = 'away'
+    this.#welcome = null
+    const ceiling = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#tries)
+    this.#tries += 1
+    return [{ a: 'dial', inMs: Math.round(ceiling * (0.5 + this.#random() / 2)) }]
+  }
+}

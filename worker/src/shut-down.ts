@@ -1,0 +1,43 @@
+import type { Agent } from './agent/agent.ts'
+import type { Executor } from './executors/port.ts'
+import { GRACE_MS } from './run/attempt-run.ts'
+import type { Runner } from './run/runner.ts'
+
+const TELL_MS = 5_000
+
+export interface ShutDownPorts {
+  readonly agent: Agent
+  readonly runner: Runner
+  readonly executor: Executor | null
+  readonly log: (text: string) => void
+  readonly cleanUp: () => Promise<unknown>
+}
+
+/**
+ * First signal: take nothing new, stop programs within their grace, tell the hub, leave. Second signal: the same without grace.
+ * A worker that is killed instead leaves its programs to their keepers and finds them again.
+ */
+export function shutDownOnSignals(ports: ShutDownPorts): (reason: string, exitCode: number) => Promise<void> {
+  const { agent, runner, executor, log } = ports
+  let isStopping = false
+  const stop = async (reason: string, exitCode: number): Promise<void> => {
+    if (isStopping) return
+    isStopping = true
+    agent.drain()
+    if (runner.count > 0)
+      log(`${reason}: stopping ${runner.count} jobs within ${GRACE_MS / 1000} s; once more to stop them now`)
+    runner.stopAll({ cause: 'shutdown', text: 'its worker was shut down' })
+    await runner.idle()
+    await agent.leave(reason, TELL_MS)
+    await executor?.close('kill')
+    await ports.cleanUp()
+    process.exit(exitCode)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (isStopping) runner.stopAll({ cause: 'shutdown', text: 'its worker was shut down at once' }, 0)
+      else void stop(`got ${signal}`, 0)
+    })
+  }
+  return stop
+}
