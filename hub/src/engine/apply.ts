@@ -202,6 +202,7 @@ function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'
     heardAt: Number.NaN,
     seenAt: null,
     leased: 0,
+    mistrusted: false,
     coolDown: new Map(),
   }
   worker.facts = facts

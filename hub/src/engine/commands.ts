@@ -35,6 +35,8 @@ export type Command =
       readonly rows: readonly RowWrite[]
     }
   | { readonly kind: 'goodbye'; readonly worker: string; readonly reason: string }
+  /** A worker that was too long silent is heard again on the same connection: what nobody took over goes on. */
+  | { readonly kind: 'returned'; readonly worker: string }
   | { readonly kind: 'tick' }
   | { readonly kind: 'drain'; readonly worker: string; readonly on: boolean }
   | { readonly kind: 'removeWorker'; readonly worker: string }
@@ -74,6 +76,7 @@ export interface Replies {
   }
   report: { readonly ackedBatch: number; readonly stale: readonly Fence[] }
   goodbye: null
+  returned: null
   tick: null
   drain: null
   removeWorker: null

@@ -3,20 +3,22 @@ import type { Now, State, WorkerState } from './state.ts'
 /** A worker silent this long gets nothing new, though its leases still hold. */
 const QUIET_MS = 9_000
 
-/** Whether a worker has been heard recently enough to be given work. */
+/** Whether a worker has been silent too long to be given work. */
 export function isQuiet(worker: WorkerState, now: Now): boolean {
-  return !(now.lease - worker.heardAt < QUIET_MS)
+  return worker.mistrusted || !(now.lease - worker.heardAt < QUIET_MS)
 }
 
-/** Any message renews all leases of its worker. True if the worker had been quiet, so that a plan may now find room. */
-export function hear(state: State, id: string, now: Now): boolean {
+/** Any message renews all leases of its worker. Tells if it had been quiet, so that a plan may now find room, and if it lost attempts meanwhile that may go on. */
+export function hear(state: State, id: string, now: Now): { readonly wasQuiet: boolean; readonly mayResume: boolean } {
   const worker = state.workers.get(id)
-  if (worker === undefined) return false
+  if (worker === undefined) return { wasQuiet: false, mayResume: false }
   const wasQuiet = isQuiet(worker, now)
+  const mayResume = worker.mistrusted
   worker.heardAt = now.lease
   worker.seenAt = now.wall
+  worker.mistrusted = false
   if (wasQuiet) state.dirtyWorkers.add(id)
-  return wasQuiet
+  return { wasQuiet, mayResume }
 }
 
 export function setConnected(state: State, id: string, connected: boolean): void {

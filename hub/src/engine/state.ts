@@ -95,6 +95,8 @@ export interface WorkerState {
   heardAt: number
   seenAt: number | null
   leased: number
+  /** It lost attempts by its silence and was not heard since: it gets nothing new. */
+  mistrusted: boolean
   readonly coolDown: Map<number, number>
 }
 

@@ -7,7 +7,7 @@ import { decideReport } from './report.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
-import { decideDrain, decideGoodbye, decideRemoveWorker } from './workers.ts'
+import { decideDrain, decideGoodbye, decideRemoveWorker, decideReturned } from './workers.ts'
 
 /** What the scheduler tells the engine when it decides: why no worker that exists could ever run a shape, or null. */
 export interface Rules {
@@ -57,6 +57,7 @@ const DECIDERS: Deciders = {
   hello: decideHello,
   report: decideReport,
   goodbye: decideGoodbye,
+  returned: decideReturned,
   tick: decideTick,
   drain: decideDrain,
   removeWorker: decideRemoveWorker,

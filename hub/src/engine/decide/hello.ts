@@ -39,7 +39,10 @@ export function decideHello(
 /** A hub restored from a backup on a machine with a slow clock may be behind what its workers saw; no attempt may ever be named twice. */
 function surpass(epochSeen: number, state: State, now: Now, emit: Emit): void {
   if (!Number.isSafeInteger(epochSeen) || epochSeen > state.epoch + MAX_EPOCH_JUMP) {
-    throw new Refused('request.invalid', `the worker saw epoch ${epochSeen}, this hub is at ${state.epoch}: they do not belong together`)
+    throw new Refused(
+      'request.invalid',
+      `the worker saw epoch ${epochSeen}, this hub is at ${state.epoch}: they do not belong together`,
+    )
   }
   emit.change({ c: 'epoch', epoch: epochSeen + 1, at: now.wall })
 }

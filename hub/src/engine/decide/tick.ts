@@ -18,6 +18,7 @@ export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now
     const silentMs = now.lease - worker.heardAt
     for (const active of [...worker.active.values()]) {
       if (silentMs >= leaseMs(active, state, now)) {
+        worker.mistrusted = true
         loseAttempt(active, `worker ${worker.facts.name} was silent for ${Math.round(silentMs / 1000)} s`, now, emit)
       } else if (active.state === 'leased' && now.lease - active.newsAt >= UNANSWERED_MS && silentMs < YOUNG_LEASE_MS) {
         loseAttempt(

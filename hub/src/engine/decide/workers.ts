@@ -3,6 +3,7 @@ import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
 import { type Emit, knownWorker } from './decide.ts'
 import { loseAttempt } from './loss.ts'
+import { resumeIfLost } from './report.ts'
 
 type Of<K extends Command['kind']> = Extract<Command, { kind: K }>
 
@@ -20,6 +21,18 @@ export function decideGoodbye(
   for (const { claim } of [...worker.lost.values()]) {
     emit.change({ c: 'released', job: claim.job, epoch: claim.epoch, attempt: claim.attempt, worker: id, at: now.wall })
   }
+  return null
+}
+
+export function decideReturned(
+  state: State,
+  { worker: id }: Of<'returned'>,
+  _facts: Facts,
+  now: Now,
+  emit: Emit,
+): Replies['returned'] {
+  const worker = knownWorker(state, id)
+  for (const { claim } of [...worker.lost.values()]) resumeIfLost(state, worker, claim, now, emit)
   return null
 }
 

@@ -1,0 +1,350 @@
+import { Refused } from '@stoker/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { aHello, aJob, TestHouse } from './test-house.ts'
+
+let house: TestHouse
+beforeEach(() => {
+  house = new TestHouse()
+})
+
+describe('the way of a job', () => {
+  it('is submitted and placed in one commit, runs, and succeeds', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    expect(house.lastChanges.map(c => c.c)).toEqual(['bucket', 'submitted', 'placed'])
+    house.report('w', house.running(house.fenceOf(job)))
+    house.report('w', house.ended(house.fenceOf(job), 'completed'))
+    expect(house.stateOf(job)).toBe('succeeded')
+    expect(house.state.active.size + house.state.queued.size).toBe(0)
+    expect(house.state.counters.get('ann')).toMatchObject({ queued: 0, active: 0, succeeded: 1 })
+  })
+
+  it('waits until a worker joins', () => {
+    const job = house.submit(aJob())
+    expect(house.stateOf(job)).toBe('queued')
+    house.join(aHello('w'))
+    expect(house.stateOf(job)).toBe('active')
+  })
+
+  it('may be told in a single report', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    const fence = house.fenceOf(job)
+    house.report('w', house.running(fence), house.ended(fence, 'completed'))
+    expect(house.stateOf(job)).toBe('succeeded')
+  })
+
+  it('gives resources back only when the attempt has ended', () => {
+    house.join(aHello('w', { cpus: 1 }))
+    const [first, second] = [house.submit(aJob({ command: 'a' })), house.submit(aJob({ command: 'b' }))]
+    expect([house.stateOf(first), house.stateOf(second)]).toEqual(['active', 'queued'])
+    house.run({ kind: 'cancel', job: first, by: 'ann' })
+    expect(house.stateOf(second)).toBe('queued')
+    house.report('w', house.ended(house.fenceOf(first), 'canceled'))
+    expect([house.stateOf(first), house.stateOf(second)]).toEqual(['canceled', 'active'])
+  })
+})
+
+describe('retries', () => {
+  it('wait out a doubling backoff and stop at the budget', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ retries: 2 }))
+    house.report('w', house.ended(house.fenceOf(job), 'failed', 'boom'))
+    expect(house.state.waiting.get(job)?.dueAt).toBe(house.now.wall + 1000)
+    house.pass(1, ['w'])
+    house.report('w', house.ended(house.fenceOf(job), 'failed', 'boom'))
+    expect(house.state.waiting.get(job)?.dueAt).toBe(house.now.wall + 2000)
+    house.pass(2, ['w'])
+    expect(house.fenceOf(job).attempt).toBe(3)
+    house.report('w', house.ended(house.fenceOf(job), 'failed', 'boom'))
+    expect(house.stateOf(job)).toBe('failed')
+  })
+
+  it('happen only on the outcomes the spec names', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ retries: 5 }))
+    house.report('w', house.ended(house.fenceOf(job), 'timed_out'))
+    expect(house.stateOf(job)).toBe('timed_out')
+  })
+
+  it('do not follow a cancel', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ retries: 5 }))
+    house.run({ kind: 'cancel', job, by: 'ann' })
+    house.report('w', house.ended(house.fenceOf(job), 'failed', 'died while stopping'))
+    expect(house.stateOf(job)).toBe('failed')
+  })
+})
+
+describe('a lease', () => {
+  it('expires after 12 s of silence for a young attempt', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', house.running(house.fenceOf(job)))
+    house.pass(11)
+    expect(house.stateOf(job)).toBe('active')
+    house.pass(1)
+    expect(house.stateOf(job)).toBe('queued')
+  })
+
+  it('grows with the time already run, to ten minutes at most', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', house.running(house.fenceOf(job)))
+    house.pass(1000, ['w'])
+    house.pass(51)
+    expect(house.stateOf(job)).toBe('active')
+    house.pass(2)
+    expect(house.stateOf(job)).toBe('queued')
+  })
+
+  it('is as long as the job asks', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ lostAfter: '3s' }))
+    house.pass(3)
+    expect(house.stateOf(job)).toBe('queued')
+  })
+
+  it('is renewed by any word of the worker', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', house.running(house.fenceOf(job)))
+    house.pass(60, ['w'])
+    expect(house.stateOf(job)).toBe('active')
+  })
+})
+
+describe('a lost attempt', () => {
+  function losing(): number {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', house.running(house.fenceOf(job)))
+    house.pass(12)
+    return job
+  }
+
+  it('goes on if its worker returns before another placement', () => {
+    const job = losing()
+    const fence = { job, epoch: 100, attempt: 1 }
+    const reply = house.join(aHello('w', { holding: [{ fence, state: 'running', startedAt: 1 }] }))
+    expect(reply.stale).toEqual([])
+    expect(house.fenceOf(job)).toEqual(fence)
+    house.report('w', house.ended(fence, 'completed'))
+    expect(house.stateOf(job)).toBe('succeeded')
+  })
+
+  it('goes on by a mere report too, when the connection never broke', () => {
+    const job = losing()
+    const fence = { job, epoch: 100, attempt: 1 }
+    expect(house.report('w', house.ended(fence, 'completed')).stale).toEqual([])
+    expect(house.stateOf(job)).toBe('succeeded')
+  })
+
+  it('goes on when its worker is merely heard again', () => {
+    const job = losing()
+    house.run({ kind: 'returned', worker: 'w' })
+    expect(house.fenceOf(job)).toEqual({ job, epoch: 100, attempt: 1 })
+  })
+
+  it('is not placed again on the worker that is silent', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ lostAfter: '1s' }))
+    house.pass(5)
+    expect(house.stateOf(job)).toBe('queued')
+    house.pass(1, ['w'])
+    expect(house.stateOf(job)).toBe('active')
+  })
+
+  it('is stale once another placement is committed, and its result changes nothing', () => {
+    const job = losing()
+    house.join(aHello('other'))
+    expect(house.fenceOf(job).attempt).toBe(2)
+    const old = { job, epoch: 100, attempt: 1 }
+    const reply = house.join(aHello('w', { holding: [{ fence: old, state: 'running', startedAt: 1 }] }))
+    expect(reply.stale).toEqual([old])
+    house.report('w', house.ended(old, 'completed'))
+    expect(house.stateOf(job)).toBe('active')
+    expect(house.fenceOf(job).attempt).toBe(2)
+  })
+
+  it('keeps its resources claimed until its worker says it is over', () => {
+    house.join(aHello('w', { gpus: 1 }))
+    const job = house.submit(aJob({ resources: { gpus: 1 } }))
+    house.report('w', house.running(house.fenceOf(job)))
+    house.pass(12)
+    house.join(aHello('other', { gpus: 1 }))
+    expect(house.fenceOf(job).attempt).toBe(2)
+    const next = house.submit(aJob({ resources: { gpus: 1 } }))
+    const old = { job, epoch: 100, attempt: 1 }
+    house.join(aHello('w', { gpus: 1, holding: [{ fence: old, state: 'running', startedAt: 1 }] }))
+    expect(house.stateOf(next)).toBe('queued')
+    house.report('w', house.ended(old, 'canceled'))
+    expect(house.stateOf(next)).toBe('active')
+  })
+
+  it('does not count against the retries, but five of them fail the job', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    for (let i = 1; i <= 5; i += 1) {
+      expect(house.fenceOf(job).attempt).toBe(i)
+      house.report('w', house.ended(house.fenceOf(job), 'lost', 'its keeper vanished'))
+    }
+    expect(house.stateOf(job)).toBe('failed')
+    expect(house.lastChanges).toContainEqual(
+      expect.objectContaining({ reason: expect.stringMatching(/lost 5 attempts.*its keeper vanished/) }),
+    )
+  })
+
+  it('ends the job as canceled if that was asked before', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.run({ kind: 'cancel', job, by: 'ann' })
+    house.pass(12)
+    expect(house.stateOf(job)).toBe('canceled')
+  })
+})
+
+describe('a worker that comes back', () => {
+  it('is offered again what it never took up', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    const reply = house.join(aHello('w'))
+    expect(reply.reoffer).toEqual([house.fenceOf(job)])
+  })
+
+  it('without an attempt it had started has lost it', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', house.running(house.fenceOf(job)))
+    house.join(aHello('w', { nextBatch: 2 }))
+    expect(house.fenceOf(job).attempt).toBe(2)
+    expect(house.state.workers.get('w')?.lost.size).toBe(0)
+  })
+
+  it('is refused with another secret', () => {
+    house.join(aHello('w'))
+    expect(() => house.run({ kind: 'hello', hello: aHello('w'), secretHash: 'x', joinHash: null })).toThrow(Refused)
+  })
+
+  it('needs its own join token', () => {
+    house.join(aHello('w'))
+    expect(() => house.run({ kind: 'hello', hello: aHello('v'), secretHash: 'x', joinHash: 'join-hash' })).toThrow(
+      /was used by worker w/,
+    )
+    expect(() => house.run({ kind: 'hello', hello: aHello('v'), secretHash: 'x', joinHash: 'nonsense' })).toThrow(
+      /no valid join token/,
+    )
+  })
+
+  it('that says goodbye frees its jobs at once', () => {
+    house.join(aHello('w'))
+    house.join(aHello('v'))
+    const job = house.submit(aJob({ placement: { worker: 'w' } }))
+    house.run({ kind: 'goodbye', worker: 'w', reason: 'shutdown' })
+    expect(house.journal.flatMap(b => b.changes).filter(c => c.c === 'released')).toHaveLength(1)
+    expect(house.stateOf(job)).not.toBe('failed')
+  })
+
+  it('declining a job gets no other of its kind for a while', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', { kind: 'declined', fence: house.fenceOf(job), at: 0, reason: 'draining' })
+    expect(house.stateOf(job)).toBe('queued')
+    house.pass(10, ['w'])
+    expect(house.stateOf(job)).toBe('active')
+  })
+})
+
+describe('report batches', () => {
+  it('seen before change nothing; one too early is refused', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    const fence = house.fenceOf(job)
+    house.run({ kind: 'report', worker: 'w', n: 1, reports: [house.ended(fence, 'failed', 'x')], rows: [] })
+    const before = house.journal.length
+    expect(
+      house.run({ kind: 'report', worker: 'w', n: 1, reports: [house.ended(fence, 'failed', 'x')], rows: [] })
+        .ackedBatch,
+    ).toBe(1)
+    expect(house.journal.length).toBe(before)
+    expect(() => house.run({ kind: 'report', worker: 'w', n: 3, reports: [], rows: [] })).toThrow(
+      /batch 3 came, batch 2 is next/,
+    )
+  })
+
+  it('about an attempt of another worker change nothing', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.join(aHello('v'))
+    expect(house.report('v', house.running(house.fenceOf(job))).stale).toEqual([house.fenceOf(job)])
+    expect(house.state.active.get(job)?.state).toBe('leased')
+  })
+})
+
+describe('cancel', () => {
+  it('ends a queued job at once and an active one through its worker; a second cancel changes nothing', () => {
+    const queued = house.submit(aJob({ placement: { tags: ['none'] } }))
+    expect(house.run({ kind: 'cancel', job: queued, by: 'ann' }).effect).toBe('canceled')
+    expect(house.run({ kind: 'cancel', job: queued, by: 'bob' }).effect).toBe('ended')
+    house.join(aHello('w'))
+    const active = house.submit(aJob())
+    expect(house.run({ kind: 'cancel', job: active, by: 'ann' }).effect).toBe('stopping')
+    const commits = house.journal.length
+    expect(house.run({ kind: 'cancel', job: active, by: 'bob' }).effect).toBe('stopping')
+    expect(house.journal.length).toBe(commits)
+    expect(house.state.active.get(active)?.cancelBy).toBe('canceled by ann')
+  })
+
+  it('of a program that finished first leaves it succeeded', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    const fence = house.fenceOf(job)
+    house.run({ kind: 'cancel', job, by: 'ann' })
+    house.report('w', house.ended(fence, 'completed'))
+    expect(house.stateOf(job)).toBe('succeeded')
+  })
+})
+
+describe('submit', () => {
+  it('answers a repeated key with the first jobs, and refuses the key for another body', () => {
+    const key = { key: 'k', hash: 'h1' }
+    const first = house.run({ kind: 'submit', owner: 'ann', jobs: [aJob()], key, failFast: false })
+    const idempotency = { owner: 'ann', key: 'k', hash: 'h1', firstSeq: first.firstSeq, count: 1, at: 0 }
+    expect(
+      house.run({ kind: 'submit', owner: 'ann', jobs: [aJob()], key, failFast: false }, { idempotency }),
+    ).toMatchObject({ firstSeq: first.firstSeq, repeated: true })
+    const other = { key: 'k', hash: 'h2' }
+    expect(() =>
+      house.run({ kind: 'submit', owner: 'ann', jobs: [aJob()], key: other, failFast: false }, { idempotency }),
+    ).toThrow(/another body/)
+  })
+
+  it('says what no worker can run, or refuses it when asked to', () => {
+    house.join(aHello('w', { gpus: 1 }))
+    const wish = aJob({ command: 'x', resources: { gpus: 2 } })
+    const reply = house.run({ kind: 'submit', owner: 'ann', jobs: [wish], key: null, failFast: false })
+    expect(reply.unschedulable).toEqual(['needs 2 GPUs, w has 1'])
+    expect(() => house.run({ kind: 'submit', owner: 'ann', jobs: [wish], key: null, failFast: true })).toThrow(
+      'needs 2 GPUs, w has 1',
+    )
+  })
+})
+
+it('a worker with running jobs cannot be removed, an idle or absent one can', () => {
+  house.join(aHello('w'))
+  const job = house.submit(aJob())
+  expect(() => house.run({ kind: 'removeWorker', worker: 'w' })).toThrow(/drain it first/)
+  house.report('w', house.ended(house.fenceOf(job), 'completed'))
+  house.run({ kind: 'removeWorker', worker: 'w' })
+  expect(house.state.workers.size).toBe(0)
+})
+
+it('a drained worker finishes what it has and gets nothing new', () => {
+  house.join(aHello('w'))
+  const running = house.submit(aJob())
+  house.run({ kind: 'drain', worker: 'w', on: true })
+  const next = house.submit(aJob())
+  expect([house.stateOf(running), house.stateOf(next)]).toEqual(['active', 'queued'])
+  house.run({ kind: 'drain', worker: 'w', on: false })
+  expect(house.stateOf(next)).toBe('active')
+})

@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { QueuedJobs } from './queued-jobs.ts'
+
+it('behaves like a sorted list per bucket under any adds and removes', () => {
+  const step = fc.record({
+    seq: fc.integer({ min: 1, max: 3000 }),
+    bucket: fc.integer({ min: 1, max: 4 }),
+    add: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 3000 }), steps => {
+      const queue = new QueuedJobs()
+      const model = new Map<number, number>()
+      for (const { seq, bucket, add } of steps) {
+        if (add && !model.has(seq)) {
+          queue.add({ seq, bucket, attempts: seq % 7, failures: 1, lost: 2 })
+          model.set(seq, bucket)
+        } else if (!add && model.has(seq)) {
+          expect(queue.remove(seq)).toEqual({ seq, bucket: model.get(seq), attempts: seq % 7, failures: 1, lost: 2 })
+          model.delete(seq)
+        }
+      }
+      expect(queue.size).toBe(model.size)
+      for (const bucket of [1, 2, 3, 4]) {
+        const expected = [...model]
+          .filter(([, b]) => b === bucket)
+          .map(([seq]) => seq)
+          .sort((a, b) => a - b)
+        expect([...queue.walk(bucket)]).toEqual(expected)
+        expect(queue.sizeOf(bucket)).toBe(expected.length)
+        expect(queue.oldest(bucket)).toBe(expected[0] ?? null)
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
+
+it('holds a million jobs in about 40 bytes each', () => {
+  const before = process.memoryUsage().arrayBuffers
+  const queue = new QueuedJobs()
+  for (let seq = 1; seq <= 1_000_000; seq += 1) queue.add({ seq, bucket: seq % 10, attempts: 0, failures: 0, lost: 0 })
+  expect((process.memoryUsage().arrayBuffers - before) / 1_000_000).toBeLessThan(100)
+  expect(queue.get(777_777)).toEqual({ seq: 777_777, bucket: 7, attempts: 0, failures: 0, lost: 0 })
+})

@@ -1,0 +1,162 @@
+import { decodeFrame, type HubMessage, Refused, type Report, WorkerMessage } from '@stoker/protocol'
+import type { WebSocket } from 'ws'
+import type { LiveBoard } from '../../engine/live-board.ts'
+import { hear } from '../../engine/liveness.ts'
+import type { EngineLoop } from '../../engine/loop.ts'
+import type { Streams } from '../../outputs/port.ts'
+import { HubSession, type HubSessionAction, type HubSessionEvent } from '../../session/hub-session.ts'
+
+export interface ConnectionPorts {
+  readonly engine: EngineLoop
+  readonly streams: Streams
+  readonly board: LiveBoard
+  readonly version: string
+  readonly now: () => number
+  readonly log: (level: 'info' | 'warn', text: string) => void
+  readonly admit: (connection: Connection, action: Extract<HubSessionAction, { a: 'admit' }>) => void
+  readonly leave: (connection: Connection, reason: string) => void
+  readonly closed: (connection: Connection) => void
+}
+
+/** One worker's socket: carries out what the session decides, in order. */
+export class Connection {
+  readonly session: HubSession
+  readonly #socket: WebSocket
+  readonly #ports: ConnectionPorts
+  bootId: string | null = null
+  /** Batches are stored one after the other; a later one never overtakes. */
+  #reports: Promise<void> = Promise.resolve()
+
+  constructor(socket: WebSocket, ports: ConnectionPorts) {
+    this.#socket = socket
+    this.#ports = ports
+    this.session = new HubSession({ now: ports.now(), version: ports.version })
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))
+    socket.on('close', () => ports.closed(this))
+    socket.on('error', () => socket.terminate())
+  }
+
+  step(event: HubSessionEvent): void {
+    for (const action of this.session.step(event, this.#ports.now())) this.#perform(action)
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  /** Whether the other end still answers. */
+  answers(withinMs: number): Promise<boolean> {
+    return new Promise(resolve => {
+      const timer = setTimeout(() => done(false), withinMs)
+      const onPong = () => done(true)
+      const done = (answer: boolean) => {
+        clearTimeout(timer)
+        this.#socket.off('pong', onPong)
+        resolve(answer)
+      }
+      this.#socket.on('pong', onPong)
+      this.#socket.ping()
+    })
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    const parsed = parse(data, isBinary)
+    if (parsed === null) {
+      this.#ports.log('warn', `a worker sent ${data.length} bytes that are no message; its connection is closed`)
+      this.#socket.close(1008, 'not a message')
+      return
+    }
+    this.step({ e: 'message', ...parsed })
+  }
+
+  #perform(action: HubSessionAction): void {
+    switch (action.a) {
+      case 'send':
+        this.#send(action.message)
+        break
+      case 'admit':
+        this.#ports.admit(this, action)
+        break
+      case 'take':
+        this.#take(action.report, action.payload)
+        break
+      case 'live':
+        this.#ports.board.put(this.session.worker ?? '', action.live)
+        break
+      case 'heard':
+        this.#heard()
+        break
+      case 'leave':
+        this.#ports.leave(this, action.reason)
+        break
+      case 'close':
+        this.#ports.log('info', `worker ${this.session.worker ?? '(unknown)'}: ${action.why}`)
+        this.#socket.close(1008, action.why.slice(0, 120))
+        break
+    }
+  }
+
+  #send(message: HubMessage): void {
+    this.#socket.send(JSON.stringify(message))
+  }
+
+  #heard(): void {
+    const worker = this.session.worker
+    if (worker === null) return
+    const { engine } = this.#ports
+    engine.touch((state, now) => {
+      const { wasQuiet, mayResume } = hear(state, worker, now)
+      if (mayResume) void engine.execute({ kind: 'returned', worker }).catch(error => this.#fail(error))
+      else if (wasQuiet) engine.replan()
+    })
+  }
+
+  /** Output is in the segment before the engine hears of its batch; both are durable before the acknowledgement. */
+  #take(report: Report, payload: Uint8Array): void {
+    this.#reports = this.#reports.then(() => this.#store(report, payload))
+  }
+
+  async #store(report: Report, payload: Uint8Array): Promise<void> {
+    const worker = this.session.worker
+    if (worker === null) return
+    try {
+      const rows = report.chunks.length === 0 ? [] : await this.#ports.streams.append(cut(report, payload))
+      this.#ports.engine
+        .execute({ kind: 'report', worker, n: report.n, reports: report.reports, rows })
+        .then(({ ackedBatch, stale }) => {
+          if (rows.length > 0) this.#ports.streams.committed(rows)
+          this.step({ e: 'reported', ackedBatch, stale })
+        })
+        .catch(error => this.#fail(error))
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Nothing was acknowledged: the worker keeps its batch and sends it again on its next connection. */
+  #fail(error: unknown): void {
+    const why = error instanceof Error ? error.message : String(error)
+    this.#ports.log('warn', `worker ${this.session.worker ?? '(unknown)'}: a batch was not taken: ${why}`)
+    this.#socket.close(error instanceof Refused ? 1008 : 1011, why.slice(0, 120))
+  }
+}
+
+function parse(data: Buffer, isBinary: boolean): { message: WorkerMessage; payload: Uint8Array } | null {
+  try {
+    const { message, payload } = isBinary
+      ? decodeFrame(data)
+      : { message: JSON.parse(data.toString()), payload: new Uint8Array() }
+    return { message: WorkerMessage.parse(message), payload }
+  } catch {
+    return null
+  }
+}
+
+function cut(report: Report, payload: Uint8Array) {
+  let at = 0
+  return report.chunks.map(({ fence, stream, offset, length, at: time }) => {
+    const bytes = payload.subarray(at, at + length)
+    at += length
+    return { fence, stream, offset, at: time, bytes }
+  })
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type Fence, Refused, type Stop } from '@stoker/protocol'
+import { WebSocketServer } from 'ws'
+import type { Batch } from '../../engine/core.ts'
+import { hear, setConnected } from '../../engine/liveness.ts'
+import type { State } from '../../engine/state.ts'
+import type { HubSessionAction } from '../../session/hub-session.ts'
+import type { Queries } from '../../store/port.ts'
+import { Connection, type ConnectionPorts } from './connection.ts'
+import { offersOf, repeatOffers } from './offers.ts'
+
+/** Where workers of our own protocol dial in. */
+export const NATIVE_PATH = '/api/v1/native'
+const MAX_FRAME_BYTES = 16 * 1024 * 1024
+const OLD_CONNECTION_ANSWERS_MS = 2_000
+
+export interface GatewayPorts extends Omit<ConnectionPorts, 'admit' | 'leave' | 'closed'> {
+  readonly queries: Queries
+}
+
+interface Credentials {
+  readonly secretHash: string
+  readonly joinHash: string | null
+}
+
+/** The native gateway: translates between workers' sessions and engine commands, and tells workers what was decided about them. */
+export class NativeGateway {
+  readonly #ports: GatewayPorts
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false })
+  readonly #byWorker = new Map<string, Connection>()
+  readonly #all = new Map<Connection, Credentials>()
+  readonly #stopListening: () => void
+  readonly #ticker: NodeJS.Timeout
+  #publishing: Promise<void> = Promise.resolve()
+
+  constructor(ports: GatewayPorts) {
+    this.#ports = ports
+    this.#stopListening = ports.engine.onCommit(batch => this.#publish(batch))
+    this.#ticker = setInterval(() => {
+      for (const connection of this.#all.keys()) connection.step({ e: 'tick' })
+    }, 1000)
+  }
+
+  listen(server: Server): void {
+    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
+  }
+
+  close(): void {
+    clearInterval(this.#ticker)
+    this.#stopListening()
+    for (const connection of this.#all.keys()) connection.terminate()
+    this.#server.close()
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const path = (request.url ?? '').split('?')[0]
+    const secret = /^Bearer (.{16,200})$/.exec(request.headers.authorization ?? '')?.[1]
+    if (path !== NATIVE_PATH || secret === undefined) {
+      refuseUpgrade(socket, path === NATIVE_PATH ? '401 Unauthorized' : '404 Not Found')
+      return
+    }
+    const join = request.headers['x-stoker-join']
+    const credentials = { secretHash: sha256(secret), joinHash: typeof join === 'string' ? sha256(join) : null }
+    this.#server.handleUpgrade(request, socket, head, webSocket => {
+      const connection = new Connection(webSocket, {
+        ...this.#ports,
+        admit: (who, action) => void this.#admit(who, action),
+        leave: (who, reason) => void this.#leave(who, reason),
+        closed: who => this.#closed(who),
+      })
+      this.#all.set(connection, credentials)
+    })
+  }
+
+  async #admit(connection: Connection, { hello }: Extract<HubSessionAction, { a: 'admit' }>): Promise<void> {
+    const credentials = this.#all.get(connection)
+    if (credentials === undefined) return
+    connection.bootId = hello.bootId
+    const old = this.#byWorker.get(hello.workerId)
+    if (old !== undefined && old.bootId !== hello.bootId && (await old.answers(OLD_CONNECTION_ANSWERS_MS))) {
+      const message = `worker ${hello.workerId} is connected from another process that still answers; stop that one or use another data folder`
+      connection.step({ e: 'refused', code: 'worker.duplicate', message, final: false })
+      return
+    }
+    try {
+      const admission = await this.#ports.engine.execute({ kind: 'hello', hello, ...credentials })
+      const offers = await repeatOffers(admission.reoffer, this.#ports.engine, this.#ports.queries)
+      if (!this.#all.has(connection)) return
+      this.#byWorker.set(hello.workerId, connection)
+      old?.terminate()
+      connection.step({ e: 'admitted', ...admission })
+      connection.step({ e: 'offer', offers })
+      await this.#stopWhatWasCanceled(connection, hello.workerId)
+      this.#setConnected(hello.workerId, true)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      connection.step({ e: 'refused', code: error.code, message: error.message, final: true })
+    }
+  }
+
+  /** A cancel may have been decided while the worker was away. */
+  async #stopWhatWasCanceled(connection: Connection, worker: string): Promise<void> {
+    const stops = await this.#ports.engine.read(state =>
+      [...(state.workers.get(worker)?.active.values() ?? [])]
+        .filter(active => active.cancelBy !== null)
+        .map((active): Stop => ({ fence: fenceOf(active.claim), cause: 'canceled', by: active.cancelBy })),
+    )
+    connection.step({ e: 'stop', stops })
+  }
+
+  async #leave(connection: Connection, reason: string): Promise<void> {
+    const worker = connection.session.worker
+    if (worker !== null) await this.#ports.engine.execute({ kind: 'goodbye', worker, reason })
+  }
+
+  #closed(connection: Connection): void {
+    this.#all.delete(connection)
+    const worker = connection.session.worker
+    if (worker === null || this.#byWorker.get(worker) !== connection) return
+    this.#byWorker.delete(worker)
+    this.#setConnected(worker, false)
+  }
+
+  #setConnected(worker: string, connected: boolean): void {
+    this.#ports.engine.touch((state, now) => {
+      setConnected(state, worker, connected)
+      if (connected) hear(state, worker, now)
+    })
+    if (connected) this.#ports.engine.replan()
+  }
+
+  /** Batches are told in the order they were committed, though some need the store first. */
+  #publish(batch: Batch): void {
+    this.#publishing = this.#publishing.then(() => this.#tell(batch))
+  }
+
+  async #tell(batch: Batch): Promise<void> {
+    for (const change of batch.changes) {
+      if (change.c === 'stopRequested') void this.#tellStop(change.job, change.by)
+      else if (change.c === 'workerDrained') this.#byWorker.get(change.id)?.step({ e: 'drain', on: change.on })
+      else if (change.c === 'placed' && change.attempt > 1) void this.#tellStale(change)
+      else if (change.c === 'workerRemoved') this.#byWorker.get(change.id)?.terminate()
+      else if (change.c === 'attemptEnded') this.#ports.board.forgetJob(change.job)
+    }
+    for (const [worker, offers] of await offersOf(batch, this.#ports.queries))
+      this.#byWorker.get(worker)?.step({ e: 'offer', offers })
+  }
+
+  async #tellStop(job: number, by: string): Promise<void> {
+    const claim = await this.#ports.engine.read(state => state.active.get(job)?.claim)
+    if (claim !== undefined)
+      this.#byWorker.get(claim.worker)?.step({ e: 'stop', stops: [{ fence: fenceOf(claim), cause: 'canceled', by }] })
+  }
+
+  /** Another attempt took the place of a lost one: whoever still runs the old one must stop. */
+  async #tellStale({ job, attempt }: { readonly job: number; readonly attempt: number }): Promise<void> {
+    const lost = await this.#ports.engine.read(state => lostAttemptsOf(state, job, attempt))
+    for (const { worker, fence } of lost)
+      this.#byWorker.get(worker)?.step({ e: 'stop', stops: [{ fence, cause: 'stale', by: null }] })
+  }
+}
+
+function lostAttemptsOf(state: State, job: number, before: number): { worker: string; fence: Fence }[] {
+  return [...state.workers.values()].flatMap(worker =>
+    [...worker.lost.values()]
+      .filter(({ claim }) => claim.job === job && claim.attempt < before)
+      .map(({ claim }) => ({ worker: worker.id, fence: fenceOf(claim) })),
+  )
+}
+
+function fenceOf({ job, epoch, attempt }: Fence): Fence {
+  return { job, epoch, attempt }
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function refuseUpgrade(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}

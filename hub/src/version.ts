@@ -1,0 +1,2 @@
+/** Of this release. */
+export const VERSION = '0.1.0'
