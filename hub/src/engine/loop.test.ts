@@ -1,0 +1,148 @@
+import { Refused } from '@stoker/protocol'
+import { describe, expect, it } from 'vitest'
+import { packed } from '../scheduler/packed.ts'
+import { schedulingRules } from '../scheduler/rules.ts'
+import { type Batch, Core } from './core.ts'
+import { EngineLoop, type LoopPorts } from './loop.ts'
+import { emptyState } from './state.ts'
+import { aJob } from './test-house.ts'
+
+class Full extends Error {}
+
+/** A store whose commits wait until the test lets them through. */
+function aLoop(options: { reserve?: boolean } = {}) {
+  const commits: {
+    readonly commit: Batch['commit']
+    readonly done: () => void
+    readonly fail: (error: unknown) => void
+  }[] = []
+  const durable: Batch['commit'][] = []
+  const broken: unknown[] = []
+  const ports: LoopPorts = {
+    journal: {
+      append: commit =>
+        new Promise((resolve, reject) => {
+          commits.push({
+            commit,
+            done: () => {
+              durable.push(commit)
+              resolve()
+            },
+            fail: reject,
+          })
+        }),
+      journalEnd: async () => ({ n: durable.at(-1)?.journal?.n ?? 0, hash: durable.at(-1)?.journal?.hash ?? '' }),
+      idempotency: async () => null,
+    },
+    now: () => ({ wall: 1000, lease: 0 }),
+    soon: run => setImmediate(run),
+    isDiskFull: error => error instanceof Full,
+    openReserve: async () => options.reserve ?? true,
+    recover: async () => new Core(emptyState(), packed, schedulingRules),
+    broken: error => broken.push(error),
+  }
+  const loop = new EngineLoop(new Core(emptyState(), packed, schedulingRules), ports)
+  const next = async () => {
+    while (commits.length === 0) await new Promise(resolve => setImmediate(resolve))
+    const first = commits.shift()
+    if (first === undefined) throw new Error('no commit')
+    return first
+  }
+  return { loop, next, durable, broken, commits }
+}
+
+const submit = (key: string | null = null) =>
+  ({
+    kind: 'submit',
+    owner: 'ann',
+    jobs: [aJob()],
+    key: key === null ? null : { key, hash: 'h' },
+    failFast: false,
+  }) as const
+
+describe('the engine loop', () => {
+  it('puts the commands of one moment into one commit', async () => {
+    const { loop, next, commits } = aLoop()
+    const replies = [loop.execute(submit()), loop.execute(submit()), loop.execute(submit())]
+    ;(await next()).done()
+    expect((await Promise.all(replies)).map(reply => reply.firstSeq)).toEqual([1, 2, 3])
+    expect(commits).toEqual([])
+  })
+
+  it('tells nobody before the commit is durable: no reply, no publication, no read', async () => {
+    const { loop, next } = aLoop()
+    const told: string[] = []
+    loop.onCommit(() => told.push('published'))
+    const reply = loop.execute(submit()).then(() => told.push('replied'))
+    const commit = await next()
+    const read = loop.read(state => state.queued.size).then(size => told.push(`read ${size}`))
+    await new Promise(resolve => setImmediate(resolve))
+    expect(told).toEqual([])
+    commit.done()
+    await Promise.all([reply, read])
+    expect(told.sort()).toEqual(['published', 'read 1', 'replied'])
+  })
+
+  it('answers a refused command without failing the others of its batch', async () => {
+    const { loop, next } = aLoop()
+    const bad = loop.execute({ kind: 'drain', worker: 'nobody', on: true })
+    const good = loop.execute(submit())
+    ;(await next()).done()
+    await expect(bad).rejects.toThrow(Refused)
+    expect((await good).firstSeq).toBe(1)
+  })
+
+  it('lets the second of two submits with one key in one batch see the first', async () => {
+    const { loop, next } = aLoop()
+    const replies = [loop.execute(submit('k')), loop.execute(submit('k'))]
+    ;(await next()).done()
+    expect(await Promise.all(replies)).toMatchObject([
+      { firstSeq: 1, repeated: false },
+      { firstSeq: 1, repeated: true },
+    ])
+  })
+
+  it('publishes a commit whose outcome was unknown but which is there', async () => {
+    const { loop, next, durable, broken } = aLoop()
+    const reply = loop.execute(submit())
+    const commit = await next()
+    durable.push(commit.commit)
+    commit.fail(new Error('the connection broke'))
+    expect((await reply).firstSeq).toBe(1)
+    expect(broken).toEqual([])
+  })
+
+  it('ends the process when a commit failed and is not there', async () => {
+    const { loop, next, broken } = aLoop()
+    const reply = loop.execute(submit())
+    ;(await next()).fail(new Error('input/output error'))
+    await expect(reply).rejects.toThrow('input/output error')
+    expect(broken).toHaveLength(1)
+  })
+
+  it('refuses new work on a full disk and still commits what ends work, from the reserve', async () => {
+    const { loop, next, broken } = aLoop()
+    const reply = loop.execute(submit())
+    const token = loop.execute({
+      kind: 'addToken',
+      id: 't',
+      hash: 'h',
+      role: 'read',
+      owner: 'ann',
+      label: '',
+      expiresAt: null,
+    })
+    ;(await next()).fail(new Full())
+    await expect(reply).rejects.toMatchObject({ code: 'disk.full' })
+    ;(await next()).done()
+    expect(await token).toBeNull()
+    expect(broken).toEqual([])
+    expect(await loop.read(state => state.queued.size)).toBe(0)
+  })
+
+  it('commits nothing when nothing happened', async () => {
+    const { loop, commits } = aLoop()
+    await loop.execute({ kind: 'tick' })
+    expect(commits).toEqual([])
+  })
+})

@@ -1,0 +1,110 @@
+import { type HubMessage, type Offer, parseJobSpec } from '@stoker/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { Spool } from './spool.ts'
+import { type SessionAction, WorkerSession } from './worker-session.ts'
+
+const welcome: HubMessage = {
+  t: 'welcome',
+  protocol: { major: 1, minor: 0 },
+  version: '0.1.0',
+  epoch: 5,
+  ackedBatch: 0,
+  creditBytes: 1_000_000,
+  beatMs: 3000,
+  liveMs: 10_000,
+  stale: [],
+  draining: false,
+}
+const fence = { job: 1, epoch: 5, attempt: 1 }
+
+function anOffer(): Offer {
+  const parsed = parseJobSpec({ type: 'noop' })
+  if (!parsed.ok) throw new Error('bad spec')
+  return { fence, id: 'x', spec: parsed.spec, gpus: [] }
+}
+
+let session: WorkerSession
+const kinds = (actions: readonly SessionAction[]) => actions.map(action => action.a)
+const hear = (message: HubMessage, now = 0) => session.step({ e: 'message', message }, now)
+
+beforeEach(() => {
+  session = new WorkerSession({ spool: new Spool(), epochSeen: 0, holding: [], random: () => 0.5 })
+})
+
+describe('a worker session', () => {
+  it('greets, is welcomed, beats every three seconds, and says nothing else', () => {
+    expect(kinds(session.start())).toEqual(['dial'])
+    expect(kinds(session.step({ e: 'connected' }, 0))).toEqual(['hello'])
+    expect(kinds(hear(welcome))).toEqual(['welcomed', 'acked'])
+    expect(session.step({ e: 'tick' }, 2999)).toEqual([])
+    expect(kinds(session.step({ e: 'tick' }, 3000))).toEqual(['beat'])
+  })
+
+  it('starts an offer once, however often it is repeated', () => {
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    expect(kinds(hear({ t: 'offers', offers: [anOffer(), anOffer()] }))).toEqual(['start'])
+    expect(hear({ t: 'offers', offers: [anOffer()] })).toEqual([])
+  })
+
+  it('declines offers while draining', () => {
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    session.step({ e: 'drain', on: true }, 0)
+    expect(hear({ t: 'offers', offers: [anOffer()] })).toMatchObject([
+      { a: 'batch', batch: { reports: [{ kind: 'declined' }] } },
+    ])
+  })
+
+  it('keeps what it could not say and resends it as it was', () => {
+    const report = { kind: 'running', fence, at: 1, isolation: 'inline' } as const
+    expect(session.step({ e: 'report', report }, 0)).toEqual([])
+    session.step({ e: 'connected' }, 0)
+    const first = hear(welcome).filter(action => action.a === 'batch')
+    expect(first).toMatchObject([{ resent: false, batch: { n: 1, reports: [report] } }])
+    session.step({ e: 'closed' }, 1)
+    expect(session.step({ e: 'connected' }, 2)).toMatchObject([
+      { a: 'hello', hello: { nextBatch: 1, holding: [{ fence, state: 'running' }] } },
+    ])
+    expect(hear(welcome).filter(action => action.a === 'batch')).toMatchObject([
+      { resent: true, batch: { n: 1, reports: [report] } },
+    ])
+  })
+
+  it('stops what the hub calls stale, and nothing it does not hold', () => {
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    hear({ t: 'offers', offers: [anOffer()] })
+    expect(
+      hear({
+        t: 'stops',
+        stops: [
+          { fence, cause: 'stale', by: null },
+          { fence: { ...fence, job: 9 }, cause: 'stale', by: null },
+        ],
+      }),
+    ).toMatchObject([{ a: 'stop', stop: { fence } }])
+  })
+
+  it('waits longer after each failed try, up to a ceiling', () => {
+    const waits = Array.from({ length: 12 }, () => session.step({ e: 'closed' }, 0)[0]).map(action =>
+      action?.a === 'dial' ? action.inMs : 0,
+    )
+    expect(waits.slice(0, 4)).toEqual([150, 300, 600, 1200])
+    expect(waits.at(-1)).toBe(11_250)
+  })
+
+  it('hangs up on a silent hub, an older epoch, and a hub of another protocol', () => {
+    session.step({ e: 'connected' }, 0)
+    expect(kinds(session.step({ e: 'tick' }, 10_001))).toEqual(['hang up'])
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    session.step({ e: 'closed' }, 0)
+    session.step({ e: 'connected' }, 0)
+    expect(hear({ ...welcome, epoch: 4 })).toMatchObject([
+      { a: 'hang up', why: expect.stringMatching(/epoch 4, epoch 5 was seen/) },
+    ])
+    expect(kinds(hear({ ...welcome, protocol: { major: 9, minor: 0 } }))).toEqual(['refused', 'hang up'])
+    expect(session.step({ e: 'closed' }, 0)).toEqual([])
+  })
+})
