@@ -1,0 +1,115 @@
+import { type JobRow, Problem, parseDuration, Refused } from '@stoker/protocol'
+import { z } from 'zod'
+import type { StreamOffsets } from '../outputs/port.ts'
+import { callerOf, guard } from './auth.ts'
+import type { Api, RouteContext } from './context.ts'
+import { BEGINNING, fenceOf, followJob } from './follow-job.ts'
+import { findJob } from './job-ref.ts'
+import { JobRef } from './jobs.ts'
+import { tailStart } from './tail-start.ts'
+import { refuseValue } from './validation.ts'
+
+const PAGE_BYTES = 256 * 1024
+const IsoTime = z.iso.datetime({ offset: true })
+
+/** A moment, or how long before now. */
+type Since = { readonly at: number } | { readonly agoMs: number }
+
+const LogsQuery = z.strictObject({
+  stream: z.enum(['stdout', 'stderr']).optional(),
+  tail: z.coerce.number().int().min(0).max(100_000).optional(),
+  since: z
+    .string()
+    .transform((given, context): Since => {
+      if (IsoTime.safeParse(given).success) return { at: Date.parse(given) }
+      const agoMs = parseDuration(given)
+      return agoMs === null
+        ? refuseValue(context, 'allowed: a time like "2026-01-31T12:00:00Z" or a duration like "10m"')
+        : { agoMs }
+    })
+    .optional(),
+  follow: z.enum(['true', 'false']).optional(),
+  attempt: z.coerce.number().int().min(1).max(999_999_999).optional(),
+})
+type LogsQuery = z.output<typeof LogsQuery>
+
+export function addLogsRoute(api: Api, context: RouteContext): void {
+  api.get('/api/v1/jobs/:id/logs', {
+    schema: {
+      summary: 'The raw output of a job, in the order it arrived',
+      tags: ['jobs'],
+      params: JobRef,
+      querystring: LogsQuery,
+      response: {
+        200: { description: 'Raw output', content: { 'text/plain': { schema: z.string() } } },
+        '4xx': Problem,
+        '5xx': Problem,
+      },
+    },
+    exposeHeadRoute: false,
+    onRequest: guard(context.tokens, ['admin', 'submit', 'read']),
+    handler: async (request, reply) => {
+      const { query } = request
+      const row = await findJob(context.queries, callerOf(request), request.params.id)
+      if (query.attempt !== undefined && query.attempt > row.attempts)
+        throw new Refused('request.invalid', `attempt: found ${query.attempt}; the job has had ${row.attempts}`)
+      const attempt = query.attempt ?? row.attempts
+      const offsets = attempt === 0 ? BEGINNING : await startOf(context, row, attempt, query)
+      const type = 'text/plain; charset=utf-8'
+      if (query.follow !== 'true')
+        return context.open.send(reply, type, () => storedBytes(context, row, attempt, offsets, query))
+      return context.open.send(reply, type, signal => followedBytes(context, row, attempt, offsets, query, signal))
+    },
+  })
+}
+
+/** Both limits given, the later one counts. */
+async function startOf(
+  { queries, streams, now }: RouteContext,
+  row: JobRow,
+  attempt: number,
+  { tail, since, stream }: LogsQuery,
+): Promise<StreamOffsets> {
+  const fence = await fenceOf(queries, row, attempt)
+  const byTail = tail === undefined ? BEGINNING : await tailStart(streams, fence, tail, stream)
+  if (since === undefined) return byTail
+  const byTime = await streams.seekTime(fence, 'at' in since ? since.at : now() - since.agoMs)
+  return { stdout: Math.max(byTail.stdout, byTime.stdout), stderr: Math.max(byTail.stderr, byTime.stderr) }
+}
+
+/** What was there when it was asked for: a program that writes faster than the reader reads does not make it endless. */
+async function* storedBytes(
+  { queries, streams }: RouteContext,
+  row: JobRow,
+  attempt: number,
+  from: StreamOffsets,
+  { stream }: LogsQuery,
+): AsyncGenerator<Uint8Array, void> {
+  if (attempt === 0) return
+  const fence = await fenceOf(queries, row, attempt)
+  const size = await streams.sizes(fence)
+  const at = { ...from }
+  const isLeft = (name: 'stdout' | 'stderr') => (stream ?? name) === name && at[name] < size[name]
+  while (isLeft('stdout') || isLeft('stderr')) {
+    const page = await streams.read(fence, at, { stream, maxBytes: PAGE_BYTES })
+    for (const piece of page.pieces) at[piece.stream] = piece.offset + piece.bytes.length
+    if (page.pieces.length > 0) yield Buffer.concat(page.pieces.map(({ bytes }) => bytes))
+    if (page.end) return
+  }
+}
+
+/** An attempt asked for by number ends the stream with it, else the stream goes on with the next attempt. */
+async function* followedBytes(
+  context: RouteContext,
+  row: JobRow,
+  attempt: number,
+  offsets: StreamOffsets,
+  query: LogsQuery,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const from = { attempt: Math.max(1, attempt), offsets, only: query.stream }
+  for await (const news of followJob(context, row, from, signal)) {
+    if (news.kind === 'output') yield Buffer.concat(news.pieces.map(({ bytes }) => bytes))
+    else if (news.kind === 'over' && query.attempt !== undefined) return
+  }
+}

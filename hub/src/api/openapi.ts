@@ -1,0 +1,52 @@
+import swagger from '@fastify/swagger'
+import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import type { Api, ApiContext } from './context.ts'
+
+/** The document is made from the schemas the routes carry; it must be registered before them. */
+export async function describeRoutes(api: Api, { version }: ApiContext): Promise<void> {
+  await api.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Stoker',
+        version,
+        description: 'Errors are problem details (RFC 9457) with a stable `code`.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      tags: [{ name: 'jobs' }, { name: 'workers' }, { name: 'tokens' }, { name: 'hub' }],
+      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      security: [{ token: [] }],
+    },
+    transform: route => {
+      const described = jsonSchemaTransform(route)
+      return { ...described, schema: closed(described.schema) as typeof described.schema }
+    },
+  })
+}
+
+/** The document as text, made once: routes do not change after the start. */
+export function addOpenApiRoute(api: Api): void {
+  let text: string | null = null
+  api.get('/openapi.json', {
+    schema: { hide: true },
+    handler: async (_request, reply) => {
+      text ??= JSON.stringify(api.swagger())
+      return reply.header('content-type', 'application/json; charset=utf-8').send(text)
+    },
+  })
+}
+
+/** Only "any JSON" refers to anything, namely itself, through a definition that has no place in the document: here it is the schema of anything. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  if ('$ref' in schema) return {}
+  const kept = Object.entries(schema).filter(([key]) => key !== '$defs')
+  return Object.fromEntries(kept.map(([key, child]) => [key, withContent(key, closed(child))]))
+}
+
+/** Problems have their own media type, which the schema of a response does not tell. */
+function withContent(key: string, schema: unknown): unknown {
+  if (key !== '4xx' && key !== '5xx') return schema
+  return { description: 'Problem details', content: { 'application/problem+json': { schema } } }
+}

@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { formatSize, type JobSpec, MAX_SPEC_BYTES, parseJobSpec, Refused, type SpecIssue } from '@stoker/protocol'
+
+export const MAX_JOBS = 10_000
+/** A spec takes some 10 µs to parse: others get their turn after a few milliseconds. */
+const SPECS_A_TURN = 250
+/** Deeper input than any program reads; much deeper input would exhaust the stack of some reader. */
+const MAX_DEPTH = 64
+
+/** The specs of a submit, one or a batch; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
+export async function readSpecs(body: unknown, bodyBytes: number): Promise<readonly JobSpec[]> {
+  const mayBeLarge = !(bodyBytes <= MAX_SPEC_BYTES)
+  if (!isBatch(body)) {
+    const parsed = readOne(body, mayBeLarge, '')
+    if ('spec' in parsed) return [parsed.spec]
+    throw invalid(parsed.issues)
+  }
+  const { jobs } = body
+  checkBatch(body, jobs)
+  const specs: JobSpec[] = []
+  const issues: SpecIssue[] = []
+  for (const [i, value] of jobs.entries()) {
+    if (i > 0 && i % SPECS_A_TURN === 0) await nextTurn()
+    const parsed = readOne(value, mayBeLarge, `jobs[${i}].`)
+    if ('spec' in parsed) specs.push(parsed.spec)
+    else issues.push(...parsed.issues)
+  }
+  if (issues.length > 0) throw invalid(issues)
+  return specs
+}
+
+type One = { readonly spec: JobSpec } | { readonly issues: readonly SpecIssue[] }
+
+function readOne(value: unknown, mayBeLarge: boolean, prefix: string): One {
+  if (isTooDeep(value, MAX_DEPTH)) {
+    return { issues: [{ path: `${prefix}(whole)`, message: `found values nested deeper than ${MAX_DEPTH} levels` }] }
+  }
+  if (mayBeLarge) checkSize(value, prefix)
+  const parsed = parseJobSpec(value)
+  if (parsed.ok) return parsed
+  return { issues: parsed.issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message })) }
+}
+
+/** A job spec has no key `jobs`, so one tells a batch. */
+function isBatch(body: unknown): body is { readonly jobs: unknown } {
+  return typeof body === 'object' && body !== null && Object.hasOwn(body, 'jobs')
+}
+
+function checkBatch(body: object, jobs: unknown): asserts jobs is readonly unknown[] {
+  const others = Object.keys(body).filter(key => key !== 'jobs')
+  if (others.length > 0) {
+    const path = others[0] ?? ''
+    throw invalid([{ path, message: 'unknown key beside "jobs"; a batch has only that (known: jobs)' }])
+  }
+  if (!Array.isArray(jobs)) throw invalid([{ path: 'jobs', message: `found ${typeof jobs}; allowed: array` }])
+  if (jobs.length < 1 || jobs.length > MAX_JOBS) {
+    throw invalid([{ path: 'jobs', message: `found ${jobs.length} jobs; a batch has 1 to ${MAX_JOBS}` }])
+  }
+}
+
+function checkSize(value: unknown, prefix: string): void {
+  const bytes = Buffer.byteLength(JSON.stringify(value) ?? '')
+  if (bytes <= MAX_SPEC_BYTES) return
+  const which = prefix === '' ? 'the spec' : prefix.slice(0, -1)
+  throw new Refused(
+    'request.too_large',
+    `${which} has ${bytes} bytes (${formatSize(bytes)}), a spec has at most ${MAX_SPEC_BYTES} (${formatSize(MAX_SPEC_BYTES)})`,
+  )
+}
+
+function isTooDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  for (const child of Object.values(value)) if (isTooDeep(child, levels - 1)) return true
+  return false
+}
+
+function invalid(issues: readonly SpecIssue[]): Refused {
+  const [first] = issues
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
+  return new Refused('spec.invalid', `${first?.path}: ${first?.message}${more}`, issues)
+}

@@ -1,0 +1,331 @@
+import { JobDetail, Submitted } from '@stoker/protocol'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TestDocument } from './test-document.ts'
+import { openTestHub, type TestHub } from './test-hub.ts'
+import { TestWorker } from './test-worker.ts'
+
+let hub: TestHub
+let document: TestDocument
+/** Workers join only here, where no other test leaves jobs for them. */
+let fleet: TestHub
+let fleetDocument: TestDocument
+beforeAll(async () => {
+  hub = await openTestHub()
+  document = await TestDocument.read(hub)
+  fleet = await openTestHub()
+  fleetDocument = await TestDocument.read(fleet)
+})
+afterAll(async () => {
+  await hub.close()
+  await fleet.close()
+  const checked = new Set([...document.checked, ...fleetDocument.checked])
+  expect([...checked].sort()).toEqual([...document.operations].sort())
+})
+
+async function submit(spec: object, token?: string): Promise<string> {
+  const { json, status } = await document.call('POST', '/api/v1/jobs', { body: spec, token })
+  expect(status).toBe(201)
+  return json.jobs[0].id
+}
+
+test('a submitted job can be read at once, by id and by the end of it', async () => {
+  const id = await submit({ type: 'noop', name: 'first', labels: { a: '1' }, input: { runMs: 5 } })
+  const { json } = await document.call('GET', `/api/v1/jobs/${id}`)
+  expect(json).toMatchObject({ id, name: 'first', state: 'queued', labels: { a: '1' }, history: [], result: null })
+  expect(json.unschedulable).toMatch(/no worker has joined/)
+  expect(JobDetail.parse(json).spec.input).toEqual({ runMs: 5 })
+  const short = id.slice(-12)
+  for (const ref of [short, short.toUpperCase(), id.toUpperCase()])
+    expect((await document.call('GET', `/api/v1/jobs/${ref}`)).json.id).toBe(id)
+  for (const ref of ['abc', 'zzzz', 'ffffffffffff', '%20', '01a1e13b-133b-7a60-9a6a-e9e2acc3e679'])
+    expect((await document.call('GET', `/api/v1/jobs/${ref}`)).json).toMatchObject({
+      status: 404,
+      code: 'job.not_found',
+    })
+})
+
+test('a batch is answered in its order, and a wrong spec in it is named by its place', async () => {
+  const jobs = Array.from({ length: 600 }, (_, i) => ({ type: 'noop', name: `n${i}` }))
+  const { json } = await document.call('POST', '/api/v1/jobs', { body: { jobs } })
+  const ids = Submitted.parse(json).jobs.map(({ id }) => id)
+  expect(new Set(ids).size).toBe(600)
+  expect((await document.call('GET', `/api/v1/jobs/${ids[599]}`)).json.name).toBe('n599')
+  const wrong = await document.call('POST', '/api/v1/jobs', {
+    body: { jobs: [{ type: 'noop' }, { type: 'noop', resources: { gpsu: 1 } }, { type: 'nope' }] },
+  })
+  expect(wrong).toMatchObject({ status: 400, json: { code: 'spec.invalid' } })
+  expect(wrong.json.errors.map((e: { path: string }) => e.path)).toEqual(['jobs[1].resources.gpsu', 'jobs[2].type'])
+  for (const body of [
+    { jobs: [] },
+    { jobs: 'x' },
+    { jobs: [{ type: 'noop' }], more: 1 },
+    { jobs: Array(10_001).fill(0) },
+  ])
+    expect(await document.call('POST', '/api/v1/jobs', { body })).toMatchObject({
+      status: 400,
+      json: { code: 'spec.invalid' },
+    })
+})
+
+test('the same key with the same specs gives the same jobs, with others it is refused', async () => {
+  const send = (body: unknown, headers = { 'idempotency-key': 'k1' }) =>
+    document.call('POST', '/api/v1/jobs', { body, headers })
+  const both = await Promise.all([send({ type: 'noop', name: 'k' }), send('{"name" : "k","type":"noop"}')])
+  expect(both[0].json.jobs[0]).toEqual(both[1].json.jobs[0])
+  expect((await send({ type: 'noop', name: 'k' })).json).toEqual(both[0].json)
+  expect((await send({ type: 'noop', name: 'other' })).json).toMatchObject({
+    status: 409,
+    code: 'idempotency.conflict',
+  })
+  expect((await send({ type: 'noop' }, { 'idempotency-key': 'x'.repeat(201) })).json.code).toBe('request.invalid')
+})
+
+test('what can never run is refused only when asked to fail fast', async () => {
+  const body = { type: 'noop', resources: { gpus: 64 } }
+  const refused = await document.call('POST', '/api/v1/jobs?failFast=true', { body })
+  expect(refused).toMatchObject({ status: 422, json: { code: 'job.unschedulable' } })
+  expect((await document.call('POST', '/api/v1/jobs', { body })).json.jobs[0].unschedulable).not.toBeNull()
+})
+
+test('a spec above its size is refused with both sizes, in a batch by its place', async () => {
+  const large = { type: 'echo', input: { text: 'x'.repeat(300_000) } }
+  const one = await document.call('POST', '/api/v1/jobs', { body: large })
+  expect(one).toMatchObject({ status: 413, json: { code: 'request.too_large' } })
+  expect(one.json.detail).toMatch(/300035 bytes.*262144/)
+  const many = await document.call('POST', '/api/v1/jobs', { body: { jobs: [{ type: 'noop' }, large] } })
+  expect(many.json.detail).toMatch(/^jobs\[1\] has/)
+  const small = Array.from({ length: 400 }, () => ({ type: 'echo', input: { text: 'x'.repeat(1000) } }))
+  expect((await document.call('POST', '/api/v1/jobs', { body: { jobs: small } })).status).toBe(201)
+  const huge = await document.call('POST', '/api/v1/jobs', { body: `"${'x'.repeat(33 * 1024 * 1024)}"` })
+  expect(huge.json).toMatchObject({ status: 413, code: 'request.too_large' })
+})
+
+test('a full disk refuses new work with the numbers', async () => {
+  const full = await openTestHub({ diskGuard: async () => ({ freeBytes: 12e6, neededBytes: 1e9 }) })
+  const { json } = await full.call('POST', '/api/v1/jobs', { body: { type: 'noop' } })
+  await full.close()
+  expect(json).toMatchObject({ status: 507, code: 'disk.full' })
+  expect(json.detail).toMatch(/12 MB free, new work needs 1 GB/)
+})
+
+test('a hub that stops says so', async () => {
+  const stopping = await openTestHub({ isStopping: () => true })
+  const answers = [await stopping.call('GET', '/health'), await stopping.call('POST', '/api/v1/jobs', { body: {} })]
+  await stopping.close()
+  for (const { json } of answers) expect(json).toMatchObject({ status: 503, code: 'hub.stopping' })
+})
+
+test('lists are newest first, pages meet without gap or repeat, and filters hold', async () => {
+  const token = await hub.token('submit', 'lister')
+  const jobs = Array.from({ length: 7 }, (_, i) => ({
+    type: i % 2 ? 'echo' : 'noop',
+    name: `l${i}`,
+    labels: { n: `${i % 3}` },
+  }))
+  const ids = (await document.call('POST', '/api/v1/jobs', { body: { jobs }, token })).json.jobs.map(
+    (j: { id: string }) => j.id,
+  )
+  const seen: string[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const { json } = await document.call('GET', `/api/v1/jobs?limit=3${next === '' ? '' : `&cursor=${next}`}`, {
+      token,
+    })
+    seen.push(...json.jobs.map((j: { id: string }) => j.id))
+    next = json.next
+  }
+  expect(seen).toEqual([...ids].reverse())
+  const names = async (query: string) =>
+    (await document.call('GET', `/api/v1/jobs?${query}`, { token })).json.jobs.map((j: { name: string }) => j.name)
+  expect(await names('type=echo')).toEqual(['l5', 'l3', 'l1'])
+  expect(await names('label=n=1&type=echo')).toEqual(['l1'])
+  expect(await names('label=n%3D0&label=n=0&state=queued,active')).toEqual(['l6', 'l3', 'l0'])
+  expect(await names('name=l2')).toEqual(['l2'])
+  expect(await names('state=failed')).toEqual([])
+  expect(await names('worker=nobody')).toEqual([])
+  for (const query of [
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'cursor=!!',
+    'cursor=czE',
+    'state=done',
+    'label=x',
+    'labels=a=b',
+    'state=queued&state=active',
+  ]) {
+    const status = query === 'cursor=czE' ? 200 : 400
+    expect((await document.call('GET', `/api/v1/jobs?${query}`, { token })).status, query).toBe(status)
+  }
+})
+
+test('an owner sees and touches only what is theirs; the admin sees all', async () => {
+  const [mine, other, reader] = [
+    await hub.token('submit', 'mia'),
+    await hub.token('submit', 'otto'),
+    await hub.token('read', 'mia'),
+  ]
+  const id = await submit({ type: 'noop' }, mine)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/events'],
+    ['GET', '/logs'],
+    ['POST', '/cancel'],
+    ['POST', '/retry'],
+  ] as const) {
+    const { json } = await document.call(method, `/api/v1/jobs/${id}${path}`, { token: other })
+    expect(json, path).toMatchObject({ status: 404, code: 'job.not_found' })
+  }
+  expect((await document.call('GET', `/api/v1/jobs/${id}`, { token: reader })).status).toBe(200)
+  expect((await document.call('GET', `/api/v1/jobs/${id}`)).status).toBe(200)
+  expect((await document.call('GET', '/api/v1/jobs', { token: reader })).json.jobs).toHaveLength(1)
+  expect((await document.call('GET', '/api/v1/jobs?owner=otto', { token: reader })).json.code).toBe('auth.forbidden')
+  expect((await document.call('GET', '/api/v1/jobs?owner=mia')).json.jobs).toHaveLength(1)
+  expect((await document.call('GET', '/api/v1/counts', { token: reader })).json.counts.queued).toBe(1)
+  expect((await document.call('GET', '/api/v1/counts?owner=mia')).json.counts.queued).toBe(1)
+  expect((await document.call('GET', '/api/v1/counts')).json.counts.queued).toBeGreaterThan(600)
+  expect((await document.call('POST', '/api/v1/jobs', { body: { type: 'noop' }, token: reader })).json.code).toBe(
+    'auth.forbidden',
+  )
+  for (const path of ['/api/v1/tokens', '/api/v1/workers/x/drain']) {
+    const method = path.endsWith('drain') ? 'POST' : 'GET'
+    expect((await document.call(method, path, { token: mine })).json).toMatchObject({
+      status: 403,
+      code: 'auth.forbidden',
+    })
+  }
+})
+
+test('a token works until it is revoked or expires, and only in its right form', async () => {
+  const made = await document.call('POST', '/api/v1/tokens', {
+    body: { role: 'submit', owner: 'tess', label: 'ci', expiresInSeconds: 60 },
+  })
+  const { secret, id } = made.json
+  expect(made.status).toBe(201)
+  expect(secret).toMatch(/^stk_[A-Za-z0-9_-]{43}$/)
+  expect((await document.call('GET', '/api/v1/me', { token: secret })).json).toEqual({
+    owner: 'tess',
+    role: 'submit',
+    tokenId: id,
+  })
+  const list = await document.call('GET', '/api/v1/tokens')
+  expect(list.json.tokens.find((t: { id: string }) => t.id === id)).toMatchObject({
+    role: 'submit',
+    owner: 'tess',
+    label: 'ci',
+  })
+  expect(list.text).not.toContain(secret)
+  expect((await document.call('DELETE', `/api/v1/tokens/${id}`)).status).toBe(204)
+  const me = (headers: Record<string, string>) => document.call('GET', '/api/v1/me', { token: null, headers })
+  expect((await me({ authorization: `Bearer ${secret}` })).json).toMatchObject({ status: 401, code: 'auth.invalid' })
+  expect((await me({})).json.code).toBe('auth.missing')
+  expect((await me({})).headers.get('www-authenticate')).toBe('Bearer')
+  expect((await me({ authorization: `bearer  ${hub.admin}` })).status).toBe(200)
+  for (const authorization of ['Basic abc', 'Bearer', `Bearer ${hub.admin}x`, `Bearer ${'x'.repeat(1000)}`])
+    expect((await me({ authorization })).json.code, authorization).toBe('auth.invalid')
+  const old = await hub.token('submit', 'tess', Date.now() - 1)
+  expect((await me({ authorization: `Bearer ${old}` })).json.detail).toMatch(/expired at/)
+  const join = await hub.token('join', 'tess')
+  expect((await me({ authorization: `Bearer ${join}` })).json.code).toBe('auth.forbidden')
+  expect((await document.call('DELETE', `/api/v1/tokens/${id}`)).json.code).toBe('token.not_found')
+  for (const body of [{}, { role: 'worker' }, { role: 'read', owner: 'NO' }, { role: 'read', extra: 1 }, '', 7])
+    expect((await document.call('POST', '/api/v1/tokens', { body })).json.code).toBe('request.invalid')
+})
+
+test('a job walks through a worker: shown at work, stopped, ended, retried', async () => {
+  const token = await fleet.token('submit', 'wanda')
+  const worker = await TestWorker.join(fleet, { name: 'box', tags: ['box'] })
+  const id = (await fleetDocument.call('POST', '/api/v1/jobs', { body: { type: 'noop' }, token })).json.jobs[0].id
+  const fence = await worker.placed(id)
+  await worker.running(fence)
+  fleet.board.put(worker.id, {
+    t: 'live',
+    at: Date.now(),
+    host: null,
+    gpus: [],
+    attempts: [{ fence, progress: { percent: 40, operation: 'x', metrics: {} }, cpus: 1, memoryBytes: 1 }],
+  })
+  const shown = (await fleetDocument.call('GET', `/api/v1/jobs/${id}`, { token })).json
+  expect(shown).toMatchObject({
+    state: 'active',
+    worker: { id: worker.id, name: 'box' },
+    progress: { percent: 40 },
+    cancelRequested: false,
+  })
+  expect(shown.history).toMatchObject([{ number: 1, state: 'running', isolation: 'none' }])
+  expect((await fleetDocument.call('GET', '/api/v1/jobs?worker=box', { token })).json.jobs).toHaveLength(1)
+  expect((await fleetDocument.call('GET', '/api/v1/workers/box', { token })).json.attempts).toMatchObject([
+    { job: id, attempt: 1 },
+  ])
+  expect(
+    (await fleetDocument.call('GET', '/api/v1/workers/box', { token: await fleet.token('read', 'x') })).json.attempts,
+  ).toEqual([])
+  expect((await fleetDocument.call('POST', `/api/v1/jobs/${id}/retry`, { token })).json.code).toBe('job.not_ended')
+  const cancel = await fleetDocument.call('POST', `/api/v1/jobs/${id}/cancel`, { token })
+  expect(cancel).toMatchObject({
+    status: 202,
+    json: { effect: 'stopping', job: { state: 'active', cancelRequested: true } },
+  })
+  expect((await fleetDocument.call('DELETE', '/api/v1/workers/box')).json.code).toBe('worker.busy')
+  await worker.ended(fence, { outcome: 'canceled', exitCode: null, signal: 'SIGTERM', error: 'canceled by wanda' })
+  const ended = (await fleetDocument.call('GET', `/api/v1/jobs/${id}`, { token })).json
+  expect(ended).toMatchObject({
+    state: 'canceled',
+    signal: 'SIGTERM',
+    progress: null,
+    history: [{ outcome: 'canceled' }],
+  })
+  expect((await fleetDocument.call('POST', `/api/v1/jobs/${id}/cancel`, { token })).json).toMatchObject({
+    status: 409,
+    code: 'job.ended',
+  })
+  const again = await fleetDocument.call('POST', `/api/v1/jobs/${id}/retry`, { token })
+  expect(again.status).toBe(201)
+  const retried = (await fleetDocument.call('GET', `/api/v1/jobs/${again.json.jobs[0].id}`, { token })).json
+  expect(retried).toMatchObject({ retryOf: id, owner: 'wanda', spec: ended.spec })
+})
+
+test('a worker is drained, resumed and forgotten by id or name', async () => {
+  const worker = await TestWorker.join(fleet, { name: 'näme with space', tags: ['other'] })
+  const path = `/api/v1/workers/${encodeURIComponent('näme with space')}`
+  expect((await fleetDocument.call('GET', path)).json).toMatchObject({
+    id: worker.id,
+    state: 'ready',
+    running: 0,
+    maxJobs: 8,
+  })
+  expect((await fleetDocument.call('POST', `${path}/drain`)).json.state).toBe('draining')
+  expect((await fleetDocument.call('POST', `/api/v1/workers/${worker.id}/resume`)).json.state).toBe('ready')
+  expect((await fleetDocument.call('GET', '/api/v1/workers')).json.workers).toHaveLength(2)
+  expect((await fleetDocument.call('DELETE', path)).status).toBe(204)
+  expect((await fleetDocument.call('GET', path)).json).toMatchObject({ status: 404, code: 'worker.not_found' })
+})
+
+test('the hub tells how it is, counts its answers and describes itself', async () => {
+  expect((await document.call('GET', '/health', { token: null })).json).toMatchObject({
+    status: 'ok',
+    epoch: 1,
+    version: '0.0.0-test',
+  })
+  const metrics = await document.call('GET', '/metrics', { token: await hub.token('read', 'x') })
+  expect(metrics.text).toMatch(/stoker_jobs\{state="queued"\} \d{3}/)
+  expect(metrics.text).toMatch(/stoker_http_responses_total\{status="201"\} \d+/)
+  expect((await document.call('GET', '/metrics', { token: await hub.token('submit', 'x') })).status).toBe(403)
+  const page = await hub.call('GET', '/docs/', { token: null })
+  expect(page.text).not.toMatch(/https?:/)
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect((await hub.call('GET', '/docs', { token: null })).headers.get('location')).toBe('/docs/')
+  expect((await hub.call('GET', '/docs/reference.js', { token: null })).text.length).toBeGreaterThan(1e6)
+  const feed = new AbortController()
+  const reply = await fetch(`${hub.url}/api/v1/feed`, {
+    headers: { authorization: `Bearer ${hub.admin}` },
+    signal: feed.signal,
+  })
+  document.check('GET', '/api/v1/feed', {
+    status: reply.status,
+    type: reply.headers.get('content-type') ?? '',
+    headers: reply.headers,
+    text: '',
+    json: null,
+  })
+  feed.abort()
+})

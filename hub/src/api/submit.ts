@@ -1,0 +1,100 @@
+import { sha256 } from '@stoker/files'
+import { formatSize, type IdempotencyRow, JobSpecInput, Problem, Refused, Submitted } from '@stoker/protocol'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { NewJob, Replies } from '../engine/commands.ts'
+import { callerOf, guard } from './auth.ts'
+import type { Api, RouteContext } from './context.ts'
+import { MAX_JOBS, readSpecs } from './read-specs.ts'
+import { checkAllButBody } from './validation.ts'
+
+/** Room for a full batch of ordinary specs; larger work comes in several batches. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+const SubmitBody = z.union([JobSpecInput, z.strictObject({ jobs: z.array(JobSpecInput).min(1).max(MAX_JOBS) })])
+const SubmitQuery = z.strictObject({ failFast: z.enum(['true', 'false']).optional() })
+
+/** The hot path: who asks is known from memory, specs are parsed once, the reply is written by hand. */
+export function addSubmitRoute(api: Api, context: RouteContext): void {
+  api.post('/api/v1/jobs', {
+    schema: {
+      summary: 'Submit a job, or a batch of jobs that are accepted together or not at all',
+      tags: ['jobs'],
+      querystring: SubmitQuery,
+      body: SubmitBody,
+      response: { 201: Submitted, '4xx': Problem, '5xx': Problem },
+    },
+    bodyLimit: MAX_BODY_BYTES,
+    validatorCompiler: checkAllButBody,
+    onRequest: guard(context.tokens, ['admin', 'submit']),
+    handler: async (request, reply) => {
+      const specs = await readSpecs(request.body, Number(request.headers['content-length'] ?? Number.NaN))
+      const jobs = specs.map(spec => ({ id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: null }))
+      const key = idempotencyKey(request, jobs)
+      return submit(context, reply, {
+        owner: callerOf(request).owner,
+        jobs,
+        key,
+        failFast: request.query.failFast === 'true',
+      })
+    },
+  })
+}
+
+export interface Submission {
+  readonly owner: string
+  readonly jobs: readonly NewJob[]
+  readonly key: Pick<IdempotencyRow, 'key' | 'hash'> | null
+  readonly failFast: boolean
+}
+
+/** Answers once the jobs are durable; a repeated submit gets the ids of the first. */
+export async function submit(
+  context: RouteContext,
+  reply: FastifyReply,
+  submission: Submission,
+): Promise<FastifyReply> {
+  const shortage = await context.diskGuard()
+  if (shortage !== null) {
+    const { freeBytes, neededBytes } = shortage
+    throw new Refused(
+      'disk.full',
+      `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
+    )
+  }
+  const done = await context.engine.execute({ kind: 'submit', ...submission })
+  const text = done.repeated ? await firstAnswer(context, done) : submittedText(submission.jobs, done.unschedulable)
+  return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
+}
+
+function submittedText(jobs: readonly { readonly id: string }[], reasons: readonly (string | null)[]): string {
+  const parts = jobs.map(({ id }, i) => {
+    const reason = reasons[i] ?? null
+    return `{"id":"${id}","unschedulable":${reason === null ? 'null' : JSON.stringify(reason)}}`
+  })
+  return `{"jobs":[${parts.join(',')}]}`
+}
+
+async function firstAnswer(
+  { queries, engine, unschedulable }: RouteContext,
+  { firstSeq, count }: Replies['submit'],
+): Promise<string> {
+  const rows = await queries.jobsBySeq(Array.from({ length: count }, (_, i) => firstSeq + i))
+  const reasons = await engine.read(state => {
+    const verdicts = new Map<number, string | null>()
+    for (const { state: at, bucket } of rows) {
+      if (at === 'queued' && !verdicts.has(bucket)) verdicts.set(bucket, unschedulable(state, bucket))
+    }
+    return rows.map(row => (row.state === 'queued' ? (verdicts.get(row.bucket) ?? null) : null))
+  })
+  return submittedText(rows, reasons)
+}
+
+/** The hash is of the specs as understood, so spaces and defaults written out do not make it another body. */
+function idempotencyKey(request: FastifyRequest, jobs: readonly NewJob[]): Submission['key'] {
+  const key = request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || key.length < 1 || key.length > 200) {
+    throw new Refused('request.invalid', `Idempotency-Key: found ${key.length} characters; allowed: 1 to 200`)
+  }
+  return { key, hash: sha256(jobs.map(job => job.specText).join('\n')) }
+}

@@ -1,0 +1,117 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { JobFilter, Store } from '../port.ts'
+import type { OpenStore, StoreUnderTest } from './harness.ts'
+import { aChunk, aJob, anAttempt, idOf, insertJob, RUNNING, rowsOnly } from './sample-rows.ts'
+
+export const ANY: JobFilter = { owner: null, states: null, type: null, worker: null, name: null, labels: [] }
+
+/** What the reads answer. */
+export function queriesContract(open: OpenStore): void {
+  let tested: StoreUnderTest
+  let store: Store
+  beforeEach(async () => {
+    tested = await open()
+    store = tested.store
+  })
+  afterEach(() => tested.end())
+
+  it('answers by seq in the order asked, few or many, and leaves missing ones out', async () => {
+    await store.append(rowsOnly(...Array.from({ length: 100 }, (_, index) => insertJob(aJob(index + 1)))))
+    const { queries } = store
+    expect((await queries.jobsBySeq([3, 999, 1])).map(job => job.seq)).toEqual([3, 1])
+    expect(await queries.offers([2, 1])).toEqual([2, 1].map(seq => ({ seq, id: idOf(seq), spec: `{"seq":${seq}}` })))
+    const many = Array.from({ length: 100 }, (_, index) => 100 - index)
+    expect((await queries.jobsBySeq(many)).map(job => job.seq)).toEqual(many)
+    expect((await queries.offers(many)).map(job => job.seq)).toEqual(many)
+    expect(await queries.jobById('nothing')).toBeNull()
+  })
+
+  it('pages from the newest job to the oldest without gaps', async () => {
+    await store.append(rowsOnly(...Array.from({ length: 25 }, (_, index) => insertJob(aJob(index + 1)))))
+    const seen: number[] = []
+    for (let before: number | null = null; ; ) {
+      const page = await store.queries.page(ANY, before, 10)
+      if (page.length === 0) break
+      seen.push(...page.map(job => job.seq))
+      before = page.at(-1)?.seq ?? null
+    }
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => 25 - index))
+    expect(await store.queries.page({ ...ANY, states: [] }, null, 10)).toEqual([])
+  })
+
+  it('finds the one job whose id ends with the digits, however many are given', async () => {
+    const ids = ['01890000-0000-7000-8000-aaaabbbbcccc', '01890000-0000-7000-8000-1111bbbbcccc']
+    await store.append(rowsOnly(...ids.map((id, index) => insertJob(aJob(1 + index * 9_000, { id })))))
+    const ask = store.queries.jobByIdEnd
+    expect(await ask('cccc')).toBe('many')
+    expect(await ask('bbbbcccc')).toBe('many')
+    expect(await ask('1bbbbcccc')).toBe(ids[1])
+    expect(await ask('AAAABBBBCCCC')).toBe(ids[0])
+    expect(await ask('8000aaaabbbbcccc')).toBe(ids[0])
+    expect(await ask('7000-8000-1111bbbbcccc')).toBe(ids[1])
+    expect(await ask(ids[0] ?? '')).toBe(ids[0])
+    expect(await ask('dddd')).toBeNull()
+    expect(await ask('not hex')).toBeNull()
+    expect(await ask('ccc')).toBe('many')
+  })
+
+  it('lists attempts, chunks and the sealed file of an attempt in order', async () => {
+    const sealed = { job: 1, epoch: 1, attempt: 1, pack: 2, position: 3, length: 4 }
+    await store.append(
+      rowsOnly(
+        { op: 'insert', table: 'attempt', row: anAttempt(1, 2) },
+        { op: 'insert', table: 'attempt', row: anAttempt(1, 1) },
+        { op: 'insert', table: 'chunk', row: aChunk(1, 200) },
+        { op: 'insert', table: 'chunk', row: aChunk(1, 30) },
+        { op: 'insert', table: 'chunk', row: aChunk(1, 5, { stream: 2 }) },
+        { op: 'insert', table: 'chunk', row: aChunk(1, 7, { attempt: 2 }) },
+        { op: 'insert', table: 'sealed', row: sealed },
+      ),
+    )
+    const { queries } = store
+    expect((await queries.attemptsOf(1)).map(attempt => attempt.number)).toEqual([1, 2])
+    expect((await queries.chunks(1, 1, 1)).map(chunk => chunk.offset)).toEqual([30, 200, 5])
+    expect(await queries.sealed(1, 1, 1)).toEqual(sealed)
+    expect(await queries.sealed(1, 1, 2)).toBeNull()
+  })
+
+  it('tells of the attempts in a segment which have ended: neither current nor claiming', async () => {
+    await store.append(
+      rowsOnly(
+        insertJob(aJob(1, RUNNING)),
+        insertJob(aJob(2, { ...RUNNING, attemptState: 'ended', state: 'succeeded' })),
+        insertJob(aJob(3, { ...RUNNING, attempts: 2 })),
+        insertJob(aJob(4, { attempts: 1, attemptEpoch: 1, attemptState: 'ended' })),
+        { op: 'insert', table: 'attempt', row: anAttempt(3, 1) },
+        { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
+        ...[1, 2, 3, 4, 5].flatMap(job =>
+          [0, 10].map(offset => ({ op: 'insert', table: 'chunk', row: aChunk(job, offset) }) as const),
+        ),
+        { op: 'insert', table: 'chunk', row: aChunk(6, 0, { segment: 2 }) },
+      ),
+    )
+    const ended = (await store.queries.segmentAttempts(1)).map(({ job, ended }) => [job, ended])
+    expect(ended).toEqual([
+      [1, false],
+      [2, true],
+      [3, true],
+      [4, false],
+      [5, true],
+    ])
+  })
+
+  it('scans a table in slices that never split a job', async () => {
+    await store.append(
+      rowsOnly(
+        ...[1, 2, 3].flatMap(job =>
+          [0, 10, 20].map(offset => ({ op: 'insert', table: 'chunk', row: aChunk(job, offset) }) as const),
+        ),
+      ),
+    )
+    const first = await store.queries.scan('chunk', 0, 4)
+    expect(first.map(chunk => chunk.job)).toEqual([1, 1, 1, 2, 2, 2])
+    expect((await store.queries.scan('chunk', 2, 4)).map(chunk => chunk.job)).toEqual([3, 3, 3])
+    expect(await store.queries.scan('chunk', 3, 4)).toEqual([])
+    expect(await store.queries.scan('job', 0, 4)).toEqual([])
+  })
+}

@@ -1,0 +1,110 @@
+import type { RowWrite } from '@stoker/protocol'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
+import { A_BUCKET, A_TOKEN, A_WORKER, aJob, anAttempt, insertJob, journaled, RUNNING, rowsOnly } from './sample-rows.ts'
+
+/** What a hub that starts again learns. */
+export function recoveryContract(open: OpenStore): void {
+  let tested: StoreUnderTest
+  beforeEach(async () => {
+    tested = await open()
+  })
+  afterEach(() => tested.end())
+
+  it('recovers nothing from a new store', async () => {
+    expect(await recovered(tested.store)).toEqual({
+      live: [],
+      epoch: 0,
+      lastSeq: 0,
+      journal: { n: 0, hash: '' },
+      buckets: [],
+      workers: [],
+      tokens: [],
+      counters: [],
+      claims: [],
+      active: [],
+    })
+  })
+
+  it('recovers live jobs in order of seq, the active ones with their attempts, and leaves ended ones out', async () => {
+    const rows: RowWrite[] = [
+      insertJob(aJob(1, { state: 'waiting', dueAt: 99, failures: 1, attempts: 1 })),
+      insertJob(aJob(2, { ...RUNNING, cancelBy: 'ada', attemptState: 'stopping' })),
+      insertJob(aJob(3, { state: 'succeeded' })),
+      insertJob(aJob(4, { owner: 'bob', lost: 2 })),
+      insertJob(aJob(5, { state: 'waiting' })),
+      { op: 'insert', table: 'bucket', row: A_BUCKET },
+      { op: 'insert', table: 'worker', row: A_WORKER },
+      { op: 'insert', table: 'token', row: A_TOKEN },
+      { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
+      { op: 'insert', table: 'attempt', row: anAttempt(4, 2) },
+      { op: 'put', table: 'meta', row: { key: 'epoch', value: '3' } },
+    ]
+    await tested.store.append(journaled(1, rows))
+    const live = { owner: 'ada', bucket: 1, attempts: 0, failures: 0, lost: 0, dueAt: null }
+    expect(await recovered(await tested.reopen())).toEqual({
+      live: [
+        { ...live, seq: 1, state: 'waiting', dueAt: 99, failures: 1, attempts: 1 },
+        { ...live, seq: 2, state: 'active', attempts: 1 },
+        { ...live, seq: 4, state: 'queued', owner: 'bob', lost: 2 },
+        { ...live, seq: 5, state: 'waiting' },
+      ],
+      epoch: 3,
+      lastSeq: 5,
+      journal: { n: 1, hash: 'hash-1' },
+      buckets: [A_BUCKET],
+      workers: [A_WORKER],
+      tokens: [A_TOKEN],
+      counters: [],
+      claims: [anAttempt(4, 1, { claimed: 1 })],
+      active: [
+        {
+          seq: 2,
+          attemptEpoch: 1,
+          attemptState: 'stopping',
+          worker: 'w1',
+          gpus: ['GPU-1'],
+          placedAt: 5,
+          runningAt: 6,
+          cancelBy: 'ada',
+          isolation: 'none',
+        },
+      ],
+    })
+  })
+
+  it('visits many live jobs in slices, each once and in order', async () => {
+    const jobs = Array.from({ length: 25_000 }, (_, index) =>
+      insertJob(aJob(index + 1, { state: index % 3 === 0 ? 'waiting' : 'queued' })),
+    )
+    await tested.store.append(rowsOnly(...jobs))
+    const slices: number[] = []
+    const seqs: number[] = []
+    await tested.store.recover(slice => {
+      slices.push(slice.length)
+      seqs.push(...slice.map(job => job.seq))
+    })
+    expect(Math.max(...slices)).toBeLessThanOrEqual(2_000)
+    expect(seqs).toEqual(jobs.map((_, index) => index + 1))
+  })
+
+  it('never gives the seq of a deleted job again', async () => {
+    await tested.store.append(rowsOnly(insertJob(aJob(1)), insertJob(aJob(20)), insertJob(aJob(30))))
+    await tested.store.append(rowsOnly({ op: 'delete', table: 'job', key: { seq: 30 } }))
+    await tested.store.append(rowsOnly({ op: 'delete', table: 'job', key: { seq: 20 } }))
+    expect((await recovered(await tested.reopen())).lastSeq).toBe(30)
+  })
+
+  it('refuses to recover an active job without a live attempt, naming both facts', async () => {
+    await tested.store.append(rowsOnly(insertJob(aJob(1, { state: 'active' }))))
+    await expect(recovered(tested.store)).rejects.toThrow('job 1 is active, but its attempt is null on worker null')
+  })
+
+  it('remembers an idempotency key per owner', async () => {
+    const row = { owner: 'ada', key: 'k', hash: 'h', firstSeq: 4, count: 2, at: 10 }
+    await tested.store.append(rowsOnly({ op: 'insert', table: 'idempotency', row }))
+    const again = await tested.reopen()
+    expect(await again.idempotency('ada', 'k')).toEqual(row)
+    expect(await again.idempotency('bob', 'k')).toBeNull()
+  })
+}

@@ -1,0 +1,116 @@
+import type { AttemptRow, BucketRow, ChunkRow, JobRow, RowWrite, TokenRow, WorkerRow } from '@stoker/protocol'
+import type { Commit } from '../port.ts'
+
+/** An id as the hub makes them, told by its seq: time first, then digits that look random but end differently for each seq. */
+export function idOf(seq: number): string {
+  const end = ((seq * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0')
+  return `01890000-0000-7000-8000-0000${end}`
+}
+
+export function aJob(seq: number, over: Partial<JobRow> = {}): JobRow {
+  return {
+    seq,
+    id: idOf(seq),
+    owner: 'ada',
+    bucket: 1,
+    state: 'queued',
+    name: 'train',
+    type: 'process',
+    priority: 0,
+    labels: null,
+    spec: `{"seq":${seq}}`,
+    submittedAt: 1_000 + seq,
+    startedAt: null,
+    endedAt: null,
+    dueAt: null,
+    reason: null,
+    cancelBy: null,
+    retryOf: null,
+    attempts: 0,
+    failures: 0,
+    lost: 0,
+    attemptEpoch: null,
+    attemptState: null,
+    outcome: null,
+    worker: null,
+    gpus: null,
+    placedAt: null,
+    runningAt: null,
+    attemptEndedAt: null,
+    isolation: null,
+    exitCode: null,
+    signal: null,
+    error: null,
+    note: null,
+    usage: null,
+    result: null,
+    ...over,
+  }
+}
+
+/** The columns of a job whose first attempt runs. */
+export const RUNNING: Partial<JobRow> = {
+  state: 'active',
+  attempts: 1,
+  attemptEpoch: 1,
+  attemptState: 'running',
+  worker: 'w1',
+  gpus: '["GPU-1"]',
+  placedAt: 5,
+  runningAt: 6,
+  isolation: 'none',
+}
+
+export function anAttempt(job: number, number: number, over: Partial<AttemptRow> = {}): AttemptRow {
+  return { job, number, epoch: 1, worker: 'w1', claimed: 0, body: '{}', ...over }
+}
+
+export function aChunk(job: number, offset: number, over: Partial<ChunkRow> = {}): ChunkRow {
+  return { job, epoch: 1, attempt: 1, stream: 1, offset, length: 10, segment: 1, position: 0, at: 1, line: 0, ...over }
+}
+
+export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}' }
+
+export const A_TOKEN: TokenRow = {
+  id: 't1',
+  hash: 'h',
+  role: 'admin',
+  owner: 'ada',
+  label: 'first',
+  createdAt: 1,
+  expiresAt: null,
+  usedBy: null,
+}
+
+export const A_WORKER: WorkerRow = {
+  id: 'w1',
+  name: 'rig',
+  version: '0.1.0',
+  owner: 'ada',
+  tags: '[]',
+  maxJobs: 4,
+  window: 8,
+  cpusMilli: 4_000,
+  memoryMb: 8_192,
+  hardware: '{}',
+  abilities: '{}',
+  secretHash: 's',
+  bootId: 'b',
+  registeredAt: 1,
+  draining: 0,
+  batch: 0,
+}
+
+export function insertJob(row: JobRow): RowWrite {
+  return { op: 'insert', table: 'job', row }
+}
+
+/** Rows without a journal row. */
+export function rowsOnly(...rows: readonly RowWrite[]): Commit {
+  return { journal: null, rows }
+}
+
+/** The nth journal row, with rows. */
+export function journaled(n: number, rows: readonly RowWrite[] = [], at = n * 10): Commit {
+  return { journal: { n, at, hash: `hash-${n}`, body: `{"n":${n}}` }, rows }
+}

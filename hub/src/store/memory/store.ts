@@ -1,0 +1,45 @@
+import type { Tables } from '@stoker/protocol'
+import type { Queries, ScanTable, Store } from '../port.ts'
+import type { SyncQueries } from '../sync-queries.ts'
+import { createMemoryTables, type MemoryTables } from './tables.ts'
+
+/** A store that forgets with its process; for tests and for the simulator, which keeps the tables to look into them. */
+export function createMemoryStore(tables: MemoryTables = createMemoryTables()): Store {
+  let isClosed = false
+  return {
+    queries: asyncQueries(tables.queries),
+    append: async commit => {
+      if (isClosed) throw new Error('the store is closed')
+      tables.applyCommit(commit)
+    },
+    journalEnd: async () => tables.journalEnd(),
+    recover: async visit => tables.recover(visit),
+    idempotency: async (owner, key) => tables.idempotency(owner, key),
+    prune: async limits => tables.prune(limits),
+    backup: async toFile => {
+      throw new Error(`a store in memory has no file to copy to ${toFile}: backups need a durable store`)
+    },
+    close: async () => {
+      isClosed = true
+    },
+  }
+}
+
+function asyncQueries(queries: SyncQueries): Queries {
+  return {
+    jobById: async id => queries.jobById(id),
+    jobsBySeq: async seqs => queries.jobsBySeq(seqs),
+    jobByIdEnd: async end => queries.jobByIdEnd(end),
+    page: async (filter, beforeSeq, limit) => queries.page(filter, beforeSeq, limit),
+    attemptsOf: async job => queries.attemptsOf(job),
+    offers: async seqs => queries.offers(seqs),
+    journalAfter: async (n, limit) => queries.journalAfter(n, limit),
+    journalFloor: async () => queries.journalFloor(),
+    journalBoundary: async () => queries.journalBoundary(),
+    chunks: async (job, epoch, attempt) => queries.chunks(job, epoch, attempt),
+    sealed: async (job, epoch, attempt) => queries.sealed(job, epoch, attempt),
+    segmentAttempts: async segment => queries.segmentAttempts(segment),
+    scan: async <T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]> =>
+      queries.scan(table, after, limit),
+  }
+}

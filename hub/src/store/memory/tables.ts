@@ -1,0 +1,149 @@
+import type { IdempotencyRow, JobRow, RowWrite, TableName } from '@stoker/protocol'
+import { assertFollows, NO_JOURNAL } from '../journal-order.ts'
+import type { Commit, JournalEnd, JournalRow, LiveJob, Recovery, Store } from '../port.ts'
+import { deletedPrefix, noSuchRow, TABLES, updatedColumns } from '../row-keys.ts'
+import type { SyncQueries } from '../sync-queries.ts'
+import { createMemoryQueries } from './queries.ts'
+import { recoverFrom } from './recover.ts'
+import { createMemoryTable, type MemoryTable, type RowKey } from './table.ts'
+
+export type MemoryRows = { readonly [T in TableName]: MemoryTable<T> }
+
+/** What is kept beside the tables. */
+export interface MemoryJournal {
+  rows: JournalRow[]
+  /** The last forgotten row. */
+  boundary: JournalEnd
+}
+
+/** The state after some commit; opaque, and not changed by later commits. */
+export interface MemorySnapshot {
+  readonly rows: ReadonlyMap<TableName, ReadonlyMap<RowKey, object>>
+  readonly journal: readonly JournalRow[]
+  readonly boundary: JournalEnd
+  readonly deletedSeq: number
+}
+
+/** The store without promises: a commit is in when the call returns, or has thrown and left no trace. */
+export interface MemoryTables {
+  readonly queries: SyncQueries
+  applyCommit(commit: Commit): void
+  journalEnd(): JournalEnd
+  recover(visit: (jobs: readonly LiveJob[]) => void): Recovery
+  idempotency(owner: string, key: string): IdempotencyRow | null
+  prune(limits: Parameters<Store['prune']>[0]): void
+  snapshot(): MemorySnapshot
+  restore(snapshot: MemorySnapshot): void
+}
+
+/** What was under a key before the commit touched it. */
+type Undo = readonly [table: TableName, key: RowKey, old: object | undefined]
+
+export function createMemoryTables(): MemoryTables {
+  const rows = Object.fromEntries(TABLES.map(name => [name, createMemoryTable(name)])) as unknown as MemoryRows
+  const journal: MemoryJournal = { rows: [], boundary: NO_JOURNAL }
+  const seqById = new Map<string, number>()
+  /** The highest seq of a deleted job: it is never given again. */
+  let deletedSeq = 0
+
+  const tableOf = (name: TableName) => rows[name] as unknown as MemoryTable<TableName>
+  const journalEnd = (): JournalEnd => {
+    const last = journal.rows.at(-1)
+    return last === undefined ? journal.boundary : { n: last.n, hash: last.hash }
+  }
+
+  function swap(name: TableName, key: RowKey, row: object | undefined): object | undefined {
+    const old = tableOf(name).swap(key, row as never)
+    if (name === 'job') {
+      if (old !== undefined) seqById.delete((old as JobRow).id)
+      if (row !== undefined) seqById.set((row as JobRow).id, (row as JobRow).seq)
+    }
+    return old
+  }
+
+  function change(name: TableName, key: RowKey, row: object | undefined, undo: Undo[]): void {
+    if (name === 'job' && row !== undefined) assertOwnId(row as JobRow, seqById)
+    undo.push([name, key, swap(name, key, row)])
+  }
+
+  function remove(write: RowWrite & { readonly op: 'delete' }, undo: Undo[]): void {
+    deletedPrefix(write)
+    for (const key of tableOf(write.table).keysUnder(write.key)) {
+      if (write.table === 'job') deletedSeq = Math.max(deletedSeq, Number(key))
+      change(write.table, key, undefined, undo)
+    }
+  }
+
+  function update(write: RowWrite & { readonly op: 'update' }, undo: Undo[]): void {
+    updatedColumns(write)
+    const table = tableOf(write.table)
+    const key = table.keyOf(write.key)
+    const old = table.get(key)
+    if (old === undefined) throw noSuchRow(write.table, write.key)
+    change(write.table, key, { ...old, ...write.set }, undo)
+  }
+
+  function add(write: RowWrite & { readonly op: 'insert' | 'put' }, undo: Undo[]): void {
+    const table = tableOf(write.table)
+    const key = table.keyOf(write.row)
+    if (write.op === 'insert' && table.get(key) !== undefined) {
+      throw new Error(`an insert into ${write.table} has the key ${JSON.stringify(key)} of a row that is there`)
+    }
+    change(write.table, key, write.row, undo)
+  }
+
+  function write(write: RowWrite, undo: Undo[]): void {
+    if (write.op === 'update') update(write, undo)
+    else if (write.op === 'delete') remove(write, undo)
+    else add(write, undo)
+  }
+
+  function applyCommit(commit: Commit): void {
+    if (commit.journal !== null) assertFollows(journalEnd().n, commit.journal.n)
+    const undo: Undo[] = []
+    const seqBefore = deletedSeq
+    try {
+      for (const row of commit.rows) write(row, undo)
+    } catch (error) {
+      for (const [name, key, old] of undo.reverse()) swap(name, key, old)
+      deletedSeq = seqBefore
+      throw error
+    }
+    if (commit.journal !== null) journal.rows.push(commit.journal)
+  }
+
+  return {
+    queries: createMemoryQueries(rows, journal, seqById),
+    applyCommit,
+    journalEnd,
+    recover: visit => recoverFrom(rows, visit, journalEnd(), deletedSeq),
+    idempotency: (owner, key) => rows.idempotency.get(rows.idempotency.keyOf({ owner, key })) ?? null,
+    prune({ keysBefore, journalBefore }) {
+      for (const row of rows.idempotency.ordered().filter(row => row.at < keysBefore)) {
+        rows.idempotency.swap(rows.idempotency.keyOf(row), undefined)
+      }
+      const kept = journal.rows.findIndex(row => row.at >= journalBefore)
+      const last = journal.rows.splice(0, kept === -1 ? journal.rows.length : kept).at(-1)
+      if (last !== undefined) journal.boundary = { n: last.n, hash: last.hash }
+    },
+    snapshot: () => ({
+      rows: new Map(TABLES.map(name => [name, tableOf(name).copy()])),
+      journal: [...journal.rows],
+      boundary: journal.boundary,
+      deletedSeq,
+    }),
+    restore(snapshot) {
+      for (const name of TABLES) tableOf(name).replace((snapshot.rows.get(name) ?? new Map()) as never)
+      journal.rows = [...snapshot.journal]
+      journal.boundary = snapshot.boundary
+      deletedSeq = snapshot.deletedSeq
+      seqById.clear()
+      for (const { id, seq } of rows.job.ordered()) seqById.set(id, seq)
+    },
+  }
+}
+
+function assertOwnId({ id, seq }: JobRow, seqById: ReadonlyMap<string, number>): void {
+  const other = seqById.get(id)
+  if (other !== undefined && other !== seq) throw new Error(`job ${seq} has the id ${id} of job ${other}`)
+}

@@ -1,0 +1,143 @@
+import type {
+  AttemptRow,
+  BucketRow,
+  ChunkRow,
+  CounterRow,
+  IdempotencyRow,
+  JobRow,
+  JobState,
+  RowWrite,
+  SealedRow,
+  Tables,
+  TokenRow,
+  WorkerRow,
+} from '@stoker/protocol'
+
+/** One durable step: the journal row (absent when nothing happened that history must know) and the row writes, all or nothing. */
+export interface Commit {
+  readonly journal: { readonly n: number; readonly at: number; readonly hash: string; readonly body: string } | null
+  readonly rows: readonly RowWrite[]
+}
+
+/** A job that has not ended, as recovery needs it: no spec, no text. */
+export interface LiveJob {
+  readonly seq: number
+  readonly owner: string
+  readonly bucket: number
+  readonly state: 'waiting' | 'queued' | 'active'
+  readonly attempts: number
+  readonly failures: number
+  readonly lost: number
+  readonly dueAt: number | null
+}
+
+/** The attempt columns of an active job, as recovery needs them. */
+export interface ActiveJob {
+  readonly seq: number
+  readonly attemptEpoch: number
+  readonly attemptState: 'leased' | 'starting' | 'running' | 'stopping'
+  readonly worker: string
+  readonly gpus: readonly string[]
+  readonly placedAt: number
+  readonly runningAt: number | null
+  readonly cancelBy: string | null
+  readonly isolation: string | null
+}
+
+/** All live state; queued jobs arrive in order of seq, in slices, so that a million of them never stand in memory as objects. */
+export interface Recovery {
+  readonly epoch: number
+  readonly lastSeq: number
+  readonly journal: JournalEnd
+  readonly buckets: readonly BucketRow[]
+  readonly workers: readonly WorkerRow[]
+  readonly tokens: readonly TokenRow[]
+  readonly counters: readonly CounterRow[]
+  readonly claims: readonly AttemptRow[]
+  readonly active: readonly ActiveJob[]
+}
+
+export interface JournalEnd {
+  readonly n: number
+  readonly hash: string
+}
+
+export interface JournalRow {
+  readonly n: number
+  readonly at: number
+  readonly hash: string
+  readonly body: string
+}
+
+export interface JobFilter {
+  readonly owner: string | null
+  readonly states: readonly JobState[] | null
+  readonly type: string | null
+  readonly worker: string | null
+  readonly name: string | null
+  readonly labels: readonly { readonly key: string; readonly value: string }[]
+}
+
+/** Reads that may run beside the writer. Pages are newest first and never count. */
+export interface Queries {
+  jobById(id: string): Promise<JobRow | null>
+  /** In the order asked; a job that is not there is left out. */
+  jobsBySeq(seqs: readonly number[]): Promise<readonly JobRow[]>
+  /** The id of the one job whose id ends with these hex digits; null if none, 'many' if several or if fewer than 4 digits are given. */
+  jobByIdEnd(end: string): Promise<string | null | 'many'>
+  page(filter: JobFilter, beforeSeq: number | null, limit: number): Promise<readonly JobRow[]>
+  attemptsOf(job: number): Promise<readonly AttemptRow[]>
+  /** Specs and ids as an offer needs them, in the order asked; a job that is not there is left out. */
+  offers(
+    seqs: readonly number[],
+  ): Promise<readonly { readonly seq: number; readonly id: string; readonly spec: string }[]>
+  journalAfter(n: number, limit: number): Promise<readonly JournalRow[]>
+  /** The oldest journal row still kept, or null when the journal is empty. */
+  journalFloor(): Promise<JournalEnd | null>
+  /** The last journal row that was forgotten, whose hash the oldest kept row continues; n 0 and an empty hash when none was. */
+  journalBoundary(): Promise<JournalEnd>
+  chunks(job: number, epoch: number, attempt: number): Promise<readonly ChunkRow[]>
+  sealed(job: number, epoch: number, attempt: number): Promise<SealedRow | null>
+  /** Attempts whose chunks lie in the segment; a lost attempt that still claims its resources has not ended. */
+  segmentAttempts(
+    segment: number,
+  ): Promise<
+    readonly { readonly job: number; readonly epoch: number; readonly attempt: number; readonly ended: boolean }[]
+  >
+  /** Rows of jobs with a greater seq than `after`, in key order: `limit` of them and then the rest of the last job, so the next slice starts after that job. */
+  scan<T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]>
+}
+
+export type ScanTable = 'job' | 'attempt' | 'chunk' | 'sealed'
+
+export interface Store {
+  readonly queries: Queries
+  /** Durable when it resolves; commits become durable in the order of the calls. An update of a row that is not there and a journal row that does not follow the last one reject. Rejects with DiskFull when nothing was written for lack of space; any other rejection leaves the outcome unknown. */
+  append(commit: Commit): Promise<void>
+  /** The last journal row, forgotten ones included; n 0 and an empty hash before the first. */
+  journalEnd(): Promise<JournalEnd>
+  /** Visits live jobs in order of seq, in slices. */
+  recover(visit: (jobs: readonly LiveJob[]) => void): Promise<Recovery>
+  idempotency(owner: string, key: string): Promise<IdempotencyRow | null>
+  /** Forgets idempotency keys and journal rows older than the given times; the hash of the last forgotten row stays known. */
+  prune(limits: { readonly keysBefore: number; readonly journalBefore: number }): Promise<void>
+  /** A consistent copy while the store goes on. */
+  backup(toFile: string): Promise<void>
+  close(): Promise<void>
+}
+
+/** The disk has no room: nothing of the commit was written. */
+export class DiskFull extends Error {
+  constructor(cause: unknown) {
+    super('the disk is full: the commit was not written', { cause })
+    this.name = 'DiskFull'
+  }
+}
+
+/** The store cannot be opened as it is; the message says what was found, what is allowed and what to do. */
+export class StoreUnusable extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'StoreUnusable'
+  }
+}

@@ -1,0 +1,146 @@
+import { mkdtemp, open, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { removeTree } from '@stoker/files'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { recovered } from '../contract/harness.ts'
+import { aJob, insertJob, journaled, rowsOnly } from '../contract/sample-rows.ts'
+import { DiskFull, StoreUnusable } from '../port.ts'
+import { openSqliteStore } from './open.ts'
+
+let folder: string
+let file: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'stoker-open-'))
+  file = join(folder, 'stoker.db')
+})
+afterEach(() => removeTree(folder))
+
+function withDatabase<T>(work: (db: InstanceType<typeof DatabaseSync>) => T): T {
+  const db = new DatabaseSync(file)
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+async function refusal(): Promise<Error> {
+  const error = await openSqliteStore({ folder }).then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof StoreUnusable)) throw new Error(`expected a refusal, got ${error}`)
+  return error
+}
+
+it('makes a database that is ours, may shrink, and knows its schema version', async () => {
+  await (await openSqliteStore({ folder })).close()
+  const read = (name: string) => withDatabase(db => Object.values(db.prepare(`PRAGMA ${name}`).get())[0])
+  expect(read('application_id')).toBe(0x53746f6b)
+  expect(read('auto_vacuum')).toBe(2)
+  expect(read('user_version')).toBe(1)
+})
+
+it('opens a file that a crash left empty', async () => {
+  await writeFile(file, '')
+  const store = await openSqliteStore({ folder })
+  await store.append(journaled(1))
+  await store.close()
+})
+
+it('refuses the database of a newer stoker and leaves it as it is', async () => {
+  await (await openSqliteStore({ folder })).close()
+  withDatabase(db => db.exec('PRAGMA user_version = 7'))
+  const before = await readFile(file)
+  const { message } = await refusal()
+  expect(message).toBe(
+    `${file} has schema 7, this stoker knows schemas up to 1: upgrade stoker, or restore a backup made by this version`,
+  )
+  expect(await readFile(file)).toEqual(before)
+})
+
+it('refuses the database of another program and leaves it as it is', async () => {
+  withDatabase(db => db.exec('CREATE TABLE recipes (name TEXT)'))
+  const before = await readFile(file)
+  expect((await refusal()).message).toContain('is a SQLite database of another program (application id 0, ours is')
+  expect(await readFile(file)).toEqual(before)
+})
+
+it('refuses a file that is no database', async () => {
+  await writeFile(file, 'this is a letter, not a database. '.repeat(200))
+  expect((await refusal()).message).toContain('is not a SQLite database; a stoker database is needed: restore a backup')
+})
+
+it('refuses a database whose pages are damaged, at the latest when it recovers', async () => {
+  const store = await openSqliteStore({ folder })
+  await store.append(rowsOnly(...Array.from({ length: 5_000 }, (_, index) => insertJob(aJob(index + 1)))))
+  await store.close()
+  const handle = await open(file, 'r+')
+  const { size } = await handle.stat()
+  for (let at = 4_096 * 40; at < size; at += 4_096) await handle.write(Buffer.alloc(64, 0xff), 0, 64, at)
+  await handle.close()
+  const damaged = await openSqliteStore({ folder })
+  const failure = await recovered(damaged).catch((error: unknown) => error)
+  await damaged.close()
+  expect(failure).toBeInstanceOf(StoreUnusable)
+  expect(String(failure)).toContain('is damaged')
+})
+
+it.each([1, 100])('says the disk is full, writes nothing, and goes on when there is room (%i rows)', async count => {
+  const store = await openSqliteStore({ folder, maxPages: 120 })
+  const spec = 'x'.repeat(8_000)
+  let written = 0
+  let failure: unknown = null
+  for (let n = 1; failure === null; n++) {
+    const jobs = Array.from({ length: count }, (_, index) => insertJob(aJob(n * 1_000 + index, { spec })))
+    failure = await store.append(journaled(n, jobs)).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    if (failure === null) written = n
+  }
+  expect(failure).toBeInstanceOf(DiskFull)
+  const { live, journal } = await recovered(store)
+  expect(live).toHaveLength(written * count)
+  expect(journal.n).toBe(written)
+  await store.append(rowsOnly(...live.map(({ seq }) => ({ op: 'delete', table: 'job', key: { seq } }) as const)))
+  await store.append(journaled(written + 1, [insertJob(aJob(1, { spec }))]))
+  await store.close()
+})
+
+it('gives pages back to the file system when much was forgotten', async () => {
+  const store = await openSqliteStore({ folder })
+  const body = 'x'.repeat(60_000)
+  for (let n = 1; n <= 200; n++) {
+    await store.append({ journal: { n, at: n, hash: `${n}`, body }, rows: [] })
+  }
+  await store.prune({ keysBefore: 0, journalBefore: 5_000 })
+  await store.close()
+  expect((await readFile(file)).length).toBeLessThan(6 * 2 ** 20)
+})
+
+it('keeps its log short under small commits without end', async () => {
+  const store = await openSqliteStore({ folder })
+  let longest = 0
+  const spec = 'x'.repeat(2_000)
+  for (let n = 1; n <= 300; n++) {
+    const jobs = Array.from({ length: 60 }, (_, index) => insertJob(aJob(n * 60 + index, { spec })))
+    await store.append(journaled(n, jobs))
+    if (n % 10 === 0) longest = Math.max(longest, (await stat(`${file}-wal`)).size)
+  }
+  await store.close()
+  expect(longest).toBeLessThan(32 * 2 ** 20)
+})
+
+it('lets a second opener see every commit but never continue from a stale end', async () => {
+  const first = await openSqliteStore({ folder })
+  const second = await openSqliteStore({ folder })
+  await first.append(journaled(1, [insertJob(aJob(1))]))
+  expect(await second.queries.jobsBySeq([1])).toHaveLength(1)
+  await expect(second.append(journaled(1))).rejects.toThrow('journal row 1 does not follow the last row 1')
+  await second.append(journaled(2))
+  expect((await first.journalEnd()).n).toBe(2)
+  await Promise.all([first.close(), second.close()])
+})

@@ -1,0 +1,28 @@
+import type { Tables } from '@stoker/protocol'
+import type { Queries, ScanTable } from '../port.ts'
+import type { SyncQueries } from '../sync-queries.ts'
+import type { Thread } from './thread.ts'
+
+/** Up to this many rows by key are read on the main thread: some µs each, less than waking another thread and copying the answer. */
+const ROWS_ON_MAIN = 64
+
+/** Reads of a few rows by key are answered here, all others in the reader thread. */
+export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>): Queries {
+  const few = (seqs: readonly number[]) => seqs.length <= ROWS_ON_MAIN
+  return {
+    jobById: async id => here.jobById(id),
+    jobsBySeq: async seqs => (few(seqs) ? here.jobsBySeq(seqs) : reader().call('jobsBySeq', seqs)),
+    offers: async seqs => (few(seqs) ? here.offers(seqs) : reader().call('offers', seqs)),
+    jobByIdEnd: async end => reader().call('jobByIdEnd', end),
+    page: async (filter, beforeSeq, limit) => reader().call('page', filter, beforeSeq, limit),
+    attemptsOf: async job => reader().call('attemptsOf', job),
+    journalAfter: async (n, limit) => reader().call('journalAfter', n, limit),
+    journalFloor: async () => reader().call('journalFloor'),
+    journalBoundary: async () => reader().call('journalBoundary'),
+    chunks: async (job, epoch, attempt) => reader().call('chunks', job, epoch, attempt),
+    sealed: async (job, epoch, attempt) => reader().call('sealed', job, epoch, attempt),
+    segmentAttempts: async segment => reader().call('segmentAttempts', segment),
+    scan: async <T extends ScanTable>(table: T, after: number, limit: number) =>
+      (await reader().call('scan', table, after, limit)) as readonly Tables[T]['row'][],
+  }
+}

@@ -1,0 +1,109 @@
+import type { JobRow, Tables } from '@stoker/protocol'
+import { parseIdEnd, SHORTEST_END } from '../id-end.ts'
+import type { JobFilter, ScanTable } from '../port.ts'
+import { type Cell, KEYS } from '../row-keys.ts'
+import type { SyncQueries } from '../sync-queries.ts'
+import { IN_BLOCKS, newestBlocksFirst } from './blocks.ts'
+import type { Connection, Statement } from './connection.ts'
+import { createJournalReader } from './journal.ts'
+import { pageQuery, walksOf } from './page.ts'
+
+/** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
+const PAGE_STATEMENTS = 200
+
+/** Answers all queries on one connection. */
+export function createReader(db: Connection): SyncQueries {
+  const journal = createJournalReader(db)
+  const prepared = new Map<string, Statement>()
+
+  function statement(text: string): Statement {
+    const known = prepared.get(text)
+    if (known !== undefined) return known
+    if (prepared.size >= PAGE_STATEMENTS) prepared.clear()
+    const made = db.prepare(text)
+    prepared.set(text, made)
+    return made
+  }
+
+  const byId = db.prepare('SELECT * FROM job WHERE id = ?')
+  const bySeq = db.prepare('SELECT * FROM job WHERE seq = ?')
+  const offer = db.prepare('SELECT seq, id, spec FROM job WHERE seq = ?')
+  const newest = db.prepare('SELECT max(seq) AS seq FROM job')
+
+  function jobByIdEnd(end: string): string | null | 'many' {
+    const digits = parseIdEnd(end)
+    if (digits === null) return null
+    if (digits.length < SHORTEST_END) return 'many'
+    const ask = statement(`SELECT id FROM job INDEXED BY job_id_end
+      WHERE ${IN_BLOCKS} AND substr(id, -${SHORTEST_END}) = ? AND substr(replace(id, '-', ''), -?) = ? LIMIT ?`)
+    const found = newestBlocksFirst<{ readonly id: string }>(newest.get().seq ?? -1, 2, (blocks, limit) =>
+      ask.all(blocks, digits.slice(-SHORTEST_END), digits.length, digits, limit),
+    )
+    return found.length > 1 ? 'many' : (found[0]?.id ?? null)
+  }
+
+  function page(filter: JobFilter, beforeSeq: number | null, limit: number): readonly JobRow[] {
+    const walks = walksOf(filter)
+    if (walks.length === 0) return []
+    const newestSeq: number = newest.get().seq ?? -1
+    const before = beforeSeq ?? newestSeq + 1
+    const byName = walks.find(walk => walk.from.endsWith('job_name'))
+    if (byName === undefined) {
+      const { text, values } = pageQuery(walks, before, limit)
+      return statement(text).all(...values)
+    }
+    const inBlocks = { ...byName, where: [IN_BLOCKS, ...byName.where] }
+    const { text, values } = pageQuery([inBlocks], before, limit)
+    const ask = statement(text)
+    const fixed = values.slice(0, -1)
+    const top = Math.min(newestSeq, before - 1)
+    return newestBlocksFirst<JobRow>(top, limit, (blocks, rest) => ask.all(blocks, ...fixed, rest))
+  }
+
+  function scan<T extends ScanTable>(table: T, after: number, limit: number): readonly Tables[T]['row'][] {
+    const keys: readonly string[] = KEYS[table]
+    const first = keys[0]
+    const order = keys.map(key => `"${key}"`).join(', ')
+    const last: { readonly last: number | null } = statement(
+      `SELECT max("${first}") AS last FROM (SELECT "${first}" FROM ${table} WHERE "${first}" > ? ORDER BY ${order} LIMIT ?)`,
+    ).get(after, limit)
+    if (last.last === null) return []
+    const slice = `SELECT * FROM ${table} WHERE "${first}" > ? AND "${first}" <= ? ORDER BY ${order}`
+    return statement(slice).all(after, last.last)
+  }
+
+  const keyed = (text: string) => {
+    const made = db.prepare(text)
+    return (...key: readonly Cell[]) => made.all(...key)
+  }
+  const present = (ask: Statement, seqs: readonly number[]) =>
+    seqs.map(seq => ask.get(seq)).filter(row => row !== undefined)
+  const sealed = keyed('SELECT * FROM sealed WHERE job = ? AND epoch = ? AND attempt = ?')
+  const segment = keyed(SEGMENT_ATTEMPTS)
+
+  return {
+    jobById: id => byId.get(id) ?? null,
+    jobsBySeq: seqs => present(bySeq, seqs),
+    offers: seqs => present(offer, seqs),
+    jobByIdEnd,
+    page,
+    scan,
+    attemptsOf: keyed('SELECT * FROM attempt WHERE job = ? ORDER BY number'),
+    chunks: keyed('SELECT * FROM chunk WHERE job = ? AND epoch = ? AND attempt = ? ORDER BY stream, "offset"'),
+    sealed: (...key) => sealed(...key)[0] ?? null,
+    segmentAttempts: number => segment(number).map(row => ({ ...row, ended: row.ended === 1 })),
+    journalAfter: journal.after,
+    journalFloor: journal.floor,
+    journalBoundary: journal.boundary,
+  }
+}
+
+/** The current attempt of a job lives while its state says so; an earlier one only while it claims its resources. */
+const SEGMENT_ATTEMPTS = `
+  SELECT used.job, used.epoch, used.attempt,
+    NOT EXISTS (SELECT 1 FROM job WHERE seq = used.job AND attempts = used.attempt AND attemptEpoch = used.epoch
+      AND attemptState IS NOT NULL AND attemptState <> 'ended')
+    AND NOT EXISTS (SELECT 1 FROM attempt WHERE job = used.job AND number = used.attempt AND epoch = used.epoch
+      AND claimed = 1) AS ended
+  FROM (SELECT DISTINCT job, epoch, attempt FROM chunk WHERE segment = ?) AS used
+  ORDER BY used.job, used.epoch, used.attempt`

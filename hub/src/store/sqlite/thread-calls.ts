@@ -1,0 +1,29 @@
+import type { Commit } from '../port.ts'
+import type { SyncQueries } from '../sync-queries.ts'
+import type { Pruner } from './prune.ts'
+
+/** What each kind of thread answers; a thread has one connection of its own. */
+export interface ThreadCalls {
+  readonly reader: SyncQueries
+  readonly writer: Pruner & { apply(commit: Commit): void; checkpoint(): void }
+  readonly copier: { copyTo(file: string): void }
+}
+export type ThreadRole = keyof ThreadCalls
+
+export interface ThreadStart {
+  readonly role: ThreadRole
+  readonly file: string
+  readonly maxPages: number | null
+}
+
+export interface ThreadRequest {
+  readonly id: number
+  /** Null asks the thread to close its connection and end. */
+  readonly call: string | null
+  readonly args: readonly unknown[]
+}
+
+/** An error's own fields do not cross threads, so SQLite's code travels beside it. */
+export type ThreadReply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: unknown; readonly sqliteCode: number | null }

@@ -1,0 +1,157 @@
+import { type Change, type ChangeOf, type Fence, fenceKey, type Shape } from '@stoker/protocol'
+import { type Complain, nameFence } from './problems.ts'
+
+interface Held {
+  readonly fence: Fence
+  readonly worker: string
+  readonly gpus: readonly string[]
+  readonly cpusMilli: number
+  readonly memoryMb: number
+}
+
+interface Capacity {
+  readonly name: string
+  cpusMilli: number
+  memoryMb: number
+  slots: number
+  gpus: ReadonlySet<string>
+  isDraining: boolean
+  readonly held: Map<string, Held>
+  cpusMilliUsed: number
+  memoryMbUsed: number
+}
+
+/** Counts what every attempt claims, lost ones included, and looks at each placement whether it was still there to be given. */
+export class ClaimBook {
+  readonly #complain: Complain
+  readonly #isWhole: boolean
+  readonly #shapes = new Map<number, Shape>()
+  readonly #bucketOf = new Map<number, number>()
+  readonly #workers = new Map<string, Capacity>()
+  readonly #devices = new Map<string, Held>()
+  readonly #claims = new Map<string, Held>()
+
+  constructor(complain: Complain, isWhole: boolean) {
+    this.#complain = complain
+    this.#isWhole = isWhole
+  }
+
+  /** Attempts that still claim something. */
+  get size(): number {
+    return this.#claims.size
+  }
+
+  take(change: Change): void {
+    switch (change.c) {
+      case 'bucket':
+        this.#shapes.set(change.id, change.shape)
+        break
+      case 'submitted':
+        for (const { seq, bucket } of change.jobs) this.#bucketOf.set(seq, bucket)
+        break
+      case 'worker':
+        this.#register(change)
+        break
+      case 'workerDrained':
+        this.#drain(change)
+        break
+      case 'workerRemoved':
+        this.#remove(change.id)
+        break
+      case 'placed':
+        this.#place(change)
+        break
+      case 'attemptEnded':
+        this.#release(change, 'ended')
+        if (change.next !== 'queued' && change.next !== 'waiting') this.#bucketOf.delete(change.job)
+        break
+      case 'released':
+        this.#release(change, 'released')
+        break
+      case 'resumed':
+        if (this.#isWhole && !this.#claims.has(fenceKey(change)))
+          this.#complain('d', `${nameFence(change)} was resumed, but its resources had been given back`)
+        break
+      case 'ended':
+        this.#bucketOf.delete(change.job)
+        break
+      default:
+    }
+  }
+
+  #register(change: ChangeOf<'worker'>): void {
+    const { id, name, cpusMilli, memoryMb, maxJobs, hardware } = change
+    const gpus = new Set(hardware.gpus.map(gpu => gpu.uuid))
+    const known = this.#workers.get(id)
+    if (known !== undefined) Object.assign(known, { cpusMilli, memoryMb, slots: maxJobs, gpus })
+    else {
+      const fresh = { held: new Map(), cpusMilliUsed: 0, memoryMbUsed: 0, isDraining: false }
+      this.#workers.set(id, { name, cpusMilli, memoryMb, slots: maxJobs, gpus, ...fresh })
+    }
+  }
+
+  #drain({ id, on }: ChangeOf<'workerDrained'>): void {
+    const worker = this.#workers.get(id)
+    if (worker !== undefined) worker.isDraining = on
+  }
+
+  #remove(id: string): void {
+    for (const { fence } of [...(this.#workers.get(id)?.held.values() ?? [])]) this.#release(fence, 'released')
+    this.#workers.delete(id)
+  }
+
+  #place(change: ChangeOf<'placed'>): void {
+    const { job, epoch, attempt, gpus } = change
+    const worker = this.#workers.get(change.worker)
+    const shape = this.#shapes.get(this.#bucketOf.get(job) ?? -1)
+    if (worker === undefined || shape === undefined) {
+      if (this.#isWhole) this.#complain('d', `${nameFence(change)} was placed on ${change.worker}, which is not there`)
+      return
+    }
+    const { cpusMilli, memoryMb } = shape
+    const held: Held = { fence: { job, epoch, attempt }, worker: change.worker, gpus, cpusMilli, memoryMb }
+    const key = fenceKey(change)
+    if (this.#claims.has(key)) this.#complain('b', `${nameFence(change)} was placed twice; a fence names one placement`)
+    this.#claims.set(key, held)
+    worker.held.set(key, held)
+    worker.cpusMilliUsed += cpusMilli
+    worker.memoryMbUsed += memoryMb
+    this.#audit(worker, held, shape)
+    for (const uuid of gpus) this.#devices.set(uuid, held)
+  }
+
+  #audit(worker: Capacity, { fence, gpus, cpusMilli, memoryMb }: Held, shape: Shape): void {
+    const who = `${nameFence(fence)} was placed on worker ${worker.name}`
+    if (worker.isDraining) this.#complain('d', `${who}, which is draining`)
+    if (worker.held.size > worker.slots)
+      this.#complain('d', `${who}, which then has ${worker.held.size} attempts and ${worker.slots} slots`)
+    if (cpusMilli > 0 && worker.cpusMilliUsed > worker.cpusMilli)
+      this.#complain('d', `${who}, where ${worker.cpusMilliUsed} of ${worker.cpusMilli} milli-CPUs are then claimed`)
+    if (memoryMb > 0 && worker.memoryMbUsed > worker.memoryMb)
+      this.#complain('d', `${who}, where ${worker.memoryMbUsed} of ${worker.memoryMb} MB are then claimed`)
+    if (new Set(gpus).size !== shape.gpus)
+      this.#complain('d', `${who} with ${new Set(gpus).size} GPUs, its shape needs ${shape.gpus}`)
+    for (const uuid of gpus) {
+      const holder = this.#devices.get(uuid)
+      if (holder !== undefined) this.#complain('d', `${who} with GPU ${uuid}, which ${nameFence(holder.fence)} holds`)
+      if (!worker.gpus.has(uuid)) this.#complain('d', `${who} with GPU ${uuid}, which that worker does not have`)
+    }
+  }
+
+  #release(fence: Fence, how: string): void {
+    const key = fenceKey(fence)
+    const held = this.#claims.get(key)
+    if (held === undefined) {
+      if (this.#isWhole) this.#complain('d', `${nameFence(fence)} is ${how}, but it claims nothing`)
+      return
+    }
+    this.#claims.delete(key)
+    const worker = this.#workers.get(held.worker)
+    if (worker !== undefined) {
+      worker.held.delete(key)
+      worker.cpusMilliUsed -= held.cpusMilli
+      worker.memoryMbUsed -= held.memoryMb
+    }
+    for (const uuid of held.gpus) if (this.#devices.get(uuid) === held) this.#devices.delete(uuid)
+  }
+}

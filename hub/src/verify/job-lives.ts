@@ -1,0 +1,188 @@
+import {
+  type AttemptState,
+  type Change,
+  type ChangeOf,
+  type Fence,
+  isTerminal,
+  type JobState,
+  type Outcome,
+  sameFence,
+} from '@stoker/protocol'
+import { canMoveAttempt, moveJob } from '../engine/life-cycle.ts'
+import { type Complain, nameFence } from './problems.ts'
+
+interface JobLife {
+  state: JobState
+  attempt: number
+  fence: Fence | null
+  attemptState: AttemptState
+}
+
+/** What each outcome may make of its job; anything else published something that did not happen. */
+const NEXT: Readonly<Record<Outcome, readonly JobState[]>> = {
+  completed: ['succeeded'],
+  failed: ['failed', 'waiting'],
+  timed_out: ['timed_out', 'waiting'],
+  canceled: ['canceled'],
+  lost: ['queued', 'failed', 'canceled'],
+  declined: ['queued', 'canceled'],
+}
+
+/** Follows every job through its life: legal moves, one terminal state, growing attempts, results only from the current fence. */
+export class JobLives {
+  readonly #jobs = new Map<number, JobLife | JobState>()
+  readonly #complain: Complain
+  readonly #isWhole: boolean
+  #epoch = 0
+
+  /** Without the beginning of the journal, a job first met in the middle of its life is believed once. */
+  constructor(complain: Complain, isWhole: boolean) {
+    this.#complain = complain
+    this.#isWhole = isWhole
+  }
+
+  get live(): number {
+    let count = 0
+    for (const job of this.#jobs.values()) if (typeof job !== 'string') count += 1
+    return count
+  }
+
+  stateOf(seq: number): JobState | null {
+    const job = this.#jobs.get(seq)
+    return job === undefined ? null : typeof job === 'string' ? job : job.state
+  }
+
+  take(change: Change): void {
+    switch (change.c) {
+      case 'epoch':
+        if (change.epoch <= this.#epoch)
+          this.#complain('b', `epoch ${change.epoch} began after epoch ${this.#epoch}; epochs only grow`)
+        this.#epoch = change.epoch
+        break
+      case 'submitted':
+        for (const { seq } of change.jobs) this.#submit(seq)
+        break
+      case 'placed':
+        this.#place(change)
+        break
+      case 'starting':
+      case 'running':
+        this.#moveAttempt(change.job, change.c)
+        break
+      case 'stopRequested':
+        this.#moveAttempt(change.job, 'stopping')
+        break
+      case 'attemptEnded':
+        this.#end(change)
+        break
+      case 'lost':
+        this.#current(change, 'lost')
+        this.#move(change.job, 'queued')
+        break
+      case 'resumed':
+        this.#resume(change)
+        break
+      case 'ended':
+        this.#move(change.job, change.state)
+        break
+      case 'due':
+        this.#move(change.job, 'queued')
+        break
+      default:
+    }
+  }
+
+  #submit(seq: number): void {
+    if (this.#jobs.has(seq)) this.#complain('a', `job ${seq} was submitted, but it is already ${this.stateOf(seq)}`)
+    this.#jobs.set(seq, { state: 'queued', attempt: 0, fence: null, attemptState: 'ended' })
+  }
+
+  #place(change: ChangeOf<'placed'>): void {
+    const { job, epoch, attempt } = change
+    const life = this.#life(job, 'queued')
+    if (life === null) return
+    if (attempt <= life.attempt)
+      this.#complain(
+        'b',
+        `job ${job} was placed as attempt ${attempt} after attempt ${life.attempt}; numbers only grow`,
+      )
+    if (this.#epoch !== 0 && epoch !== this.#epoch)
+      this.#complain('b', `${nameFence(change)} was placed in epoch ${this.#epoch}`)
+    this.#move(job, 'active')
+    life.attempt = attempt
+    life.fence = { job, epoch, attempt }
+    life.attemptState = 'leased'
+  }
+
+  #moveAttempt(job: number, to: AttemptState): void {
+    const life = this.#life(job, 'active')
+    if (life === null) return
+    const from = life.attemptState
+    if (life.state !== 'active')
+      this.#complain('a', `the attempt of job ${job} became ${to}, but the job is ${life.state}`)
+    else if (from !== to && life.fence !== null && !canMoveAttempt(from, to))
+      this.#complain('a', `${nameFence(life.fence)} is ${from} and cannot become ${to}`)
+    if (from !== 'stopping') life.attemptState = to
+  }
+
+  #end(change: ChangeOf<'attemptEnded'>): void {
+    const { job, outcome, next, result } = change
+    this.#current(change, outcome)
+    if (!NEXT[outcome].includes(next))
+      this.#complain('b', `${nameFence(change)} ended ${outcome}, but its job became ${next}`)
+    if (result !== null && !isTerminal(next))
+      this.#complain('b', `${nameFence(change)} published a result, but its job became ${next}`)
+    this.#move(job, next)
+  }
+
+  #resume(change: ChangeOf<'resumed'>): void {
+    const life = this.#life(change.job, 'queued')
+    if (life === null) return
+    if (life.fence !== null && !sameFence(life.fence, change))
+      this.#complain('b', `${nameFence(change)} was resumed after ${nameFence(life.fence)} had been placed`)
+    this.#move(change.job, 'active')
+    life.fence = { job: change.job, epoch: change.epoch, attempt: change.attempt }
+    life.attempt = change.attempt
+    life.attemptState = 'starting'
+  }
+
+  /** Only the newest placement speaks for its job. */
+  #current(fence: Fence, what: string): void {
+    const life = this.#life(fence.job, 'active')
+    if (life === null || life.fence === null) return
+    if (!sameFence(life.fence, fence) || life.state !== 'active')
+      this.#complain(
+        'b',
+        `${nameFence(fence)} is told ${what}, but the job is ${life.state} with ${nameFence(life.fence)} as its last`,
+      )
+    life.attemptState = 'ended'
+  }
+
+  #move(job: number, to: JobState): void {
+    const life = this.#life(job, to === 'active' ? 'queued' : 'active')
+    if (life === null) return
+    try {
+      moveJob(life.state, to)
+    } catch {
+      this.#complain('a', `job ${job} is ${life.state} and cannot become ${to}`)
+    }
+    if (isTerminal(to)) this.#jobs.set(job, to)
+    else life.state = to
+  }
+
+  #life(job: number, believed: JobState): JobLife | null {
+    const life = this.#jobs.get(job)
+    if (typeof life === 'object') return life
+    if (typeof life === 'string') {
+      this.#complain('a', `job ${job} has ended as ${life}, but a later change speaks of it as ${believed}`)
+      return null
+    }
+    if (this.#isWhole) {
+      this.#complain('a', `a change speaks of job ${job}, which was never submitted`)
+      return null
+    }
+    const met: JobLife = { state: believed, attempt: 0, fence: null, attemptState: 'leased' }
+    this.#jobs.set(job, met)
+    return met
+  }
+}

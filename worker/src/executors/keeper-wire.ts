@@ -1,0 +1,56 @@
+import type { Exit, LaunchOrder, OutputSizes, Usage } from './port.ts'
+
+/** A launch as the keeper needs it: the sandbox already spelled out as bubblewrap options. */
+export interface KeeperOrder extends Omit<LaunchOrder, 'isolation' | 'network' | 'devices' | 'visiblePaths'> {
+  readonly sandbox: Sandbox | null
+}
+
+/** Besides bubblewrap's own options: `staged, bind, path, place` for a path its user may not be able to walk to, and `text, content, place`. */
+interface Sandbox {
+  readonly options: readonly (readonly string[])[]
+  readonly uid: number | null
+  readonly internet: boolean
+}
+
+/** The attempt a keeper has and nobody has released yet. */
+export interface HeldAttempt {
+  readonly key: string
+  readonly folder: string
+  readonly pid: number
+  readonly startedAtMs: number
+  readonly sizes: OutputSizes
+  readonly exit: Exit | null
+}
+
+/** What a worker asks of a keeper. */
+export type KeeperRequest =
+  | { readonly op: 'start'; readonly order: KeeperOrder }
+  | { readonly op: 'stop'; readonly cause: 'canceled'; readonly graceMs: number | null }
+  | { readonly op: 'usage'; readonly id: number }
+  | { readonly op: 'release' | 'detach' | 'quit' }
+
+/** What a keeper tells, `hello` first on every connection. */
+export type KeeperMessage =
+  | { readonly event: 'hello'; readonly holds: HeldAttempt | null }
+  | { readonly event: 'started'; readonly pid: number; readonly startedAtMs: number }
+  | { readonly event: 'refused'; readonly why: string }
+  | { readonly event: 'output'; readonly stdout: number; readonly stderr: number }
+  | { readonly event: 'ended'; readonly sizes: OutputSizes; readonly exit: Exit }
+  | { readonly event: 'usage'; readonly id: number; readonly usage: Usage | null }
+
+/** Asked of the zygote: a keeper for a slot, an end to what a vanished one left, or an end to one that does not answer. */
+export interface ZygoteRequest {
+  readonly op: 'keeper' | 'sweep' | 'force'
+  readonly slot: number
+  readonly id: number
+}
+
+/** The zygote's answer; a sweep names the attempt it found, if any. */
+export interface ZygoteAnswer {
+  readonly event: 'done'
+  readonly id: number
+  readonly answer: SweptAttempt | null
+}
+
+/** What a sweep found: its exit record is in the folder. */
+export type SweptAttempt = Pick<HeldAttempt, 'key' | 'folder' | 'startedAtMs'>

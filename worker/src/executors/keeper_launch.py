@@ -1,0 +1,223 @@
+"""Starting one program: its descriptors, cgroup leaves, limits, and bubblewrap around it where ordered."""
+import json
+import os
+import select
+import shutil
+import signal
+import time
+
+from keeper_network import NETWORK_READY_S, attach_network
+from keeper_stream import Stream
+from keeper_tree import give, read, set_limit, tried, write
+
+NICE = 10
+CRASHES = {4, 5, 6, 7, 8, 9, 11, 31}  # signals that no runtime imitates with an exit code of 128 + n
+BOX_PROCESSES = 2  # bubblewrap's monitor and its pid 1 do not count against the program
+
+
+class Refused(Exception):
+    """The program cannot start; the text says why."""
+
+
+def in_memory(text):
+    fd = os.memfd_create("text")
+    with open(fd, "wb", closefd=False) as file:
+        file.write(text.encode())
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+class Launch:
+    def __init__(self, order, groups, tools, stage):
+        self.order, self.tools, self.stage = order, tools, stage
+        self.boxed = order["sandbox"] is not None
+        self.uid = order["sandbox"]["uid"] if self.boxed else None
+        self.pid, self.streams, self.told_at = 0, [], 0.0
+        self.status_pipe, self.status_text, self.status_over = None, "", False
+        self.started_ms, self.network_failed = int(time.time() * 1000), None
+        limits = order["limits"]
+        asked = {"memory": limits["memoryBytes"], "cpu": limits["cpus"]}
+        kinds = ["kill", "pids", *(kind for kind, value in asked.items() if value is not None)]
+        self.leaves = {f"{groups[kind][0]}/stoker-{order['key']}": groups[kind][1] for kind in kinds if kind in groups}
+        whole = "pids" in groups and ("memory" in groups or limits["memoryBytes"] is None)
+        self.limits_by = "cgroup" if whole else "rlimit" if shutil.which("prlimit", path=tools) else "none"
+
+    def tool(self, name, use):
+        found = shutil.which(name, path=self.tools)
+        if not found:
+            raise Refused(f"{use} needs {name}, which is not in {self.tools}: install it")
+        return found
+
+    def start(self):
+        """Everything opened here is closed here, except the reading ends of the pipes and the files."""
+        folder, passed = self.order["folder"], []
+        tried(os.unlink, f"{folder}/exit.json")
+        try:
+            passed.append(self.open_stdin())
+            for name in ("stdout", "stderr"):
+                self.streams.append(Stream(name, folder))
+                passed.append(self.streams[-1].inner)
+            actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(passed)]
+            argv, env, unblock = self.box(passed) if self.boxed else self.plain()
+            self.spawn(argv, env, actions)
+            if unblock is not None:
+                self.connect(unblock)
+        finally:
+            os.chdir("/")
+            for fd in passed:
+                os.close(fd)
+
+    def open_stdin(self):
+        """A file in memory: the program reads at its own pace and nobody has to feed it."""
+        if self.order["stdin"] is None:
+            return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        return in_memory(self.order["stdin"])
+
+    def plain(self):
+        argv, env = self.order["argv"], self.order["env"]
+        os.chdir(f"{self.order['folder']}/work")
+        path = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=env.get("PATH", os.defpath))
+        if path is None or not os.access(path, os.X_OK):
+            raise Refused(f"program {argv[0]} not found, PATH is {env.get('PATH', os.defpath)}")
+        return [*self.rlimits(), path, *argv[1:]], {**env, "STOKER_ATTEMPT": self.order["key"]}, None
+
+    def rlimits(self):
+        """Data rather than address space, which CUDA and V8 reserve freely; a shared uid's own processes are added."""
+        if self.limits_by != "rlimit":
+            return []
+        limits, mine = self.order["limits"], os.getuid()
+        shared = 0
+        if self.uid is None:
+            for name in filter(str.isdigit, os.listdir("/proc")):
+                lines = read(f"/proc/{name}/status").splitlines()
+                facts = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+                shared += int(facts["Threads"]) if facts.get("Uid", "-1").split()[0] == str(mine) else 0
+        data = [] if limits["memoryBytes"] is None else [f"--data={limits['memoryBytes']}"]
+        return [self.tool("prlimit", "a limit"), *data, f"--nproc={limits['pids'] + shared + BOX_PROCESSES}", "--"]
+
+    def box(self, passed):
+        """Options go through a file in memory: arguments are readable by everyone, environments are not."""
+        sandbox, options = self.order["sandbox"], []
+        if self.uid is not None:
+            give(f"{self.order['folder']}/work", self.uid, self.uid)
+        for option in sandbox["options"]:
+            if option[0] == "staged":
+                options += [option[1], self.stage.show(option[2]), option[3]]
+            elif option[0] == "text":
+                passed.append(in_memory(option[1]))
+                options += ["--perms", "0644", "--file", str(passed[-1]), option[2]]
+            else:
+                options += option
+        self.status_pipe, writer = os.pipe()
+        passed.append(writer)
+        options += ["--json-status-fd", str(writer), "--setenv", "STOKER_ATTEMPT", self.order["key"]]
+        unblock = None
+        if sandbox["internet"]:
+            self.tool("slirp4netns", "network internet")
+            reader, unblock = os.pipe()
+            passed += [reader, unblock]
+            options += ["--block-fd", str(reader)]
+        passed.append(in_memory("\0".join([*options, ""])))
+        for fd in passed[3:]:
+            os.set_inheritable(fd, fd != unblock)
+        bwrap = [self.tool("bwrap", "isolation sandbox"), "--args", str(passed[-1]), "--", *self.order["argv"]]
+        return [*self.rlimits(), *self.drop(), *bwrap], {"STOKER_ATTEMPT": self.order["key"]}, unblock
+
+    def drop(self):
+        if self.uid is None:
+            return []
+        user = str(self.uid)
+        return [self.tool("setpriv", "isolation sandbox as root"), "--reuid", user, "--regid", user, "--clear-groups",
+                "--inh-caps=-all", "--no-new-privs", "--"]
+
+    def spawn(self, argv, env, actions):
+        """The keeper itself steps into the leaves and out again, so the program is born inside them."""
+        limits, joined = self.order["limits"], []
+        for leaf in self.leaves:
+            tried(os.mkdir, leaf)
+        if limits["memoryBytes"] is not None:
+            for name in ("memory.max", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
+                set_limit(self.leaves, name, limits["memoryBytes"])
+            set_limit(self.leaves, "memory.swap.max", 0)
+        if limits["cpus"] is not None:
+            quota = max(1000, int(limits["cpus"] * 100_000))
+            set_limit(self.leaves, "cpu.max", f"{quota} 100000")
+            set_limit(self.leaves, "cpu.cfs_quota_us", quota)
+        try:
+            for leaf, home in self.leaves.items():
+                joined.append(home)
+                write(f"{leaf}/cgroup.procs", os.getpid())
+            self.started_ms = int(time.time() * 1000)
+            self.pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigmask=[],
+                                      setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
+        finally:
+            for home in joined:
+                tried(write, f"{home}/cgroup.procs", os.getpid())
+        set_limit(self.leaves, "pids.max", limits["pids"] + BOX_PROCESSES * self.boxed)
+        tried(os.setpriority, os.PRIO_PROCESS, self.pid, NICE)
+
+    def read_status(self, wait_s):
+        """Bubblewrap writes a document in pieces, so a line counts once it is closed."""
+        if select.select([self.status_pipe], [], [], wait_s)[0]:
+            part = os.read(self.status_pipe, 4096).decode()
+            self.status_text, self.status_over = self.status_text + part, part == ""
+        facts = {}
+        for line in self.status_text.splitlines():
+            facts |= json.loads(line) if line.endswith("}") else {}
+        return facts
+
+    def inner_pid(self):
+        """Bubblewrap's pid 1, below which the program is; None before there is one."""
+        return self.read_status(0).get("child-pid")
+
+    def connect(self, unblock):
+        """The program waits behind --block-fd until its network is up; without one it never runs."""
+        until, pid = time.monotonic() + NETWORK_READY_S, None
+        while pid is None and not self.status_over and time.monotonic() < until:
+            pid = self.read_status(NETWORK_READY_S).get("child-pid")
+        if pid is None and self.status_over:
+            return  # bubblewrap failed, and says why itself
+        env = {"PATH": self.tools, "STOKER_ATTEMPT": self.order["key"]}
+        try:
+            attach_network(self.tool("slirp4netns", "network internet"), pid, env)
+            os.write(unblock, b"1")
+        except OSError as error:
+            self.network_failed = f"slirp4netns gave the sandbox no network: {error.strerror}"
+            tried(os.kill, self.pid, signal.SIGKILL)
+
+    def group_cpu_s(self):
+        """Also counts children that nobody waited for; 0 where no v2 group is."""
+        lines = "".join(read(f"{leaf}/cpu.stat") for leaf in self.leaves).splitlines()
+        return max([int(line.split()[1]) / 1e6 for line in lines if line.startswith("usage_usec ")], default=0)
+
+    def oom_kills(self):
+        if self.order["limits"]["memoryBytes"] is None:
+            return 0
+        files = [f"{leaf}/{name}" for leaf in self.leaves for name in ("memory.events", "memory.oom_control")]
+        lines = "".join(map(read, files)).splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
+
+    def outcome(self, status, cause, oom):
+        """(exit code, signal, why it never started); a sandbox's 128 + n is a signal only where that is certain."""
+        if self.network_failed:
+            return None, None, self.network_failed
+        if os.WIFSIGNALED(status):
+            return None, signal.Signals(os.WTERMSIG(status)).name, None
+        code = os.WEXITSTATUS(status)
+        if not self.boxed:
+            return code, None, None
+        facts = self.read_status(0)
+        if "exit-code" not in facts and cause is None and not oom:
+            first = read(f"{self.order['folder']}/stderr").strip().splitlines()[-1:] or [f"bwrap ended with {code}"]
+            return None, None, first[0].replace("bwrap: execvp ", "program not found in the sandbox: ")
+        number = code - 128
+        if number in CRASHES or (cause is not None and number == signal.SIGTERM):
+            return None, signal.Signals(number).name, None
+        return code, None, None
+
+    def close(self):
+        self.stage.clear()
+        for stream in self.streams:
+            stream.close()
+        if self.status_pipe is not None:
+            os.close(self.status_pipe)

@@ -1,0 +1,31 @@
+"""The user-mode network of a sandbox: the internet without the loopback of the host."""
+import errno
+import fcntl
+import os
+import select
+
+NETWORK_READY_S = 10
+NS_GET_USERNS = 0xB701  # the user namespace that owns a namespace; only in there may it be configured
+
+
+def attach_network(slirp, pid, env):
+    """Returns once the network of a process is up; slirp4netns stays as a child until it is killed with the tree."""
+    opened = []
+    try:
+        opened += [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)]
+        reader, writer = os.pipe()
+        opened += [reader, writer, fcntl.ioctl(opened[1], NS_GET_USERNS)]
+        null, net, _, _, user = opened
+        rights = ["--enable-sandbox"] if os.getuid() == 0 else [f"--userns-path=/proc/self/fd/{user}"]
+        argv = [slirp, "--configure", "--mtu=65520", "--disable-host-loopback", *rights, f"--ready-fd={writer}",
+                "--netns-type=path", f"/proc/self/fd/{net}", "tap0"]
+        for fd in (net, writer, user):
+            os.set_inheritable(fd, True)
+        os.posix_spawn(argv[0], argv, env, setsid=True,
+                       file_actions=[(os.POSIX_SPAWN_DUP2, null, number) for number in (0, 1, 2)])
+        os.close(opened.pop(3))
+        if not select.select([reader], [], [], NETWORK_READY_S)[0] or os.read(reader, 1) != b"1":
+            raise OSError(errno.ENETDOWN, "it ended or did not answer in time")
+    finally:
+        for fd in opened:
+            os.close(fd)

@@ -1,0 +1,299 @@
+"""One keeper: owns one program at a time, and everything about it that must outlive the worker.
+
+free -start-> running -exit, stop, deadline, abandoned-> sweeping -tree gone, pipes drained, exit.json in place->
+ended -release-> free. It leaves when told to, or when no worker has attached for idle_s.
+"""
+import json
+import os
+import select
+import signal
+import time
+
+from keeper_exit import save_exit
+from keeper_launch import Launch, Refused
+from keeper_stage import Stage
+from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, kill_leaves, read, remove_leaves,
+                         send_signal, stat_of, tried, wake_on_child)
+
+TELL_EVERY_S = 0.002  # a flood of output becomes at most 500 notices a second
+SWEEP_AGAIN_S = 0.02
+SAMPLE_EVERY_S = 0.5  # memory of the tree, only where no cgroup holds the limit
+TURN_BYTES = 8 << 20  # one stream's share before the others are heard
+TICKS, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+
+
+class Keeper:
+    def __init__(self, slot, listener, runtime, tools, idle_s, groups):
+        become_subreaper()
+        self.path, self.runtime, self.slot = f"{runtime}/k{slot}", runtime, slot
+        self.listener, self.tools, self.idle_s, self.groups = listener, tools, idle_s, groups
+        self.me = identity(os.getpid())
+        self.state = os.open(f"{self.path}.json", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.worker, self.inbox, self.outbox = None, b"", b""
+        self.stage = Stage()
+        self.launch, self.exit, self.over, self.leaving = None, None, False, False
+        self.timers, self.handlers, self.poll = {}, {}, select.poll()
+        self.null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        self.wake = wake_on_child()
+        self.watch(self.wake, self.on_child)
+        self.watch(listener.fileno(), self.on_worker)
+        self.timers[self.abandon] = time.monotonic() + idle_s
+
+    def serve(self):
+        while not self.over:
+            now = time.monotonic()
+            wait = None if not self.timers else max(0.0, min(self.timers.values()) - now) * 1000
+            for fd, _ in self.poll.poll(wait):
+                if fd in self.handlers:
+                    self.handlers[fd]()
+            now = time.monotonic()
+            for action in [action for action, when in self.timers.items() if when <= now]:
+                if self.timers.pop(action, None) is not None:
+                    action()
+        tried(os.unlink, f"{self.path}.sock")
+        if self.launch is None:
+            tried(os.unlink, f"{self.path}.json")
+
+    def watch(self, fd, handler, events=select.POLLIN):
+        self.handlers[fd] = handler
+        self.poll.register(fd, events)
+
+    def unwatch(self, fd):
+        if self.handlers.pop(fd, None):
+            self.poll.unregister(fd)
+
+    # the worker's side
+
+    def on_worker(self):
+        """A second worker replaces the first: it is the same one, come back."""
+        arrived, _ = self.listener.accept()
+        self.drop_worker()
+        arrived.setblocking(False)
+        self.worker, self.inbox, self.outbox = arrived, b"", b""
+        self.timers.pop(self.abandon, None)
+        self.watch(arrived.fileno(), self.on_words)
+        held = self.launch
+        self.tell("hello", holds=held and {
+            "key": held.order["key"], "folder": held.order["folder"], "pid": held.pid, "startedAtMs": held.started_ms,
+            "sizes": self.sizes(), "exit": self.exit})
+
+    def drop_worker(self):
+        if self.worker:
+            self.unwatch(self.worker.fileno())
+            self.worker.close()
+            self.worker = None
+            self.timers[self.abandon] = time.monotonic() + self.idle_s
+
+    def on_words(self):
+        if self.outbox:
+            self.flush()
+            self.timers[self.tell_output] = time.monotonic() + TELL_EVERY_S
+        try:
+            data = self.worker.recv(1 << 20)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            return self.drop_worker()
+        *lines, self.inbox = (self.inbox + data).split(b"\n")
+        for line in lines:
+            request = json.loads(line)
+            getattr(self, "do_" + request["op"])(request)
+
+    def tell(self, event, **facts):
+        if self.worker:
+            self.outbox += json.dumps({"event": event, **facts}).encode() + b"\n"
+            self.flush()
+
+    def flush(self):
+        try:
+            self.outbox = self.outbox[self.worker.send(self.outbox):]
+        except BlockingIOError:
+            pass
+        except OSError:
+            return self.drop_worker()
+        self.poll.modify(self.worker.fileno(), select.POLLIN | (select.POLLOUT if self.outbox else 0))
+
+    def do_start(self, request):
+        if self.launch:
+            return self.tell("refused", why=f"slot {self.slot} still holds {self.launch.order['key']}")
+        self.exit, self.cause, self.status, self.killed, self.over_memory = None, None, None, False, False
+        self.cpu_s, self.max_rss = 0.0, 0
+        launch = self.launch = Launch(request["order"], self.groups, self.tools, self.stage)
+        self.record()
+        try:
+            launch.start()
+        except Refused as refusal:
+            return self.finish(str(refusal))
+        except OSError as error:
+            return self.finish(f"{error.filename or launch.order['argv'][0]}: {error.strerror}")
+        for stream in launch.streams:
+            self.watch(stream.pipe, lambda stream=stream: self.pump(stream))
+        now = time.monotonic()
+        if launch.order["deadlineMs"] is not None:
+            self.timers[self.deadline] = now + launch.order["deadlineMs"] / 1000
+        if launch.order["limits"]["memoryBytes"] is not None and launch.limits_by != "cgroup":
+            self.timers[self.sample] = now + SAMPLE_EVERY_S
+        self.tell("started", pid=launch.pid, startedAtMs=launch.started_ms)
+
+    def do_stop(self, request):
+        grace = request.get("graceMs")
+        self.stop(request["cause"], grace if grace is not None or not self.launch else self.launch.order["graceMs"])
+
+    def do_usage(self, request):
+        running = self.launch and self.launch.pid and not self.exit
+        cpu_s, rss = self.usage() if running else (0, 0)
+        self.tell("usage", id=request["id"], usage={"cpuSeconds": cpu_s, "rssBytes": rss} if running else None)
+
+    def do_release(self, _):
+        if self.exit:
+            self.launch, self.exit = None, None
+            self.record()
+
+    def do_detach(self, _):
+        self.over = self.launch is None
+
+    def do_quit(self, _):
+        self.leave("canceled", 0)
+
+    # the program's side
+
+    def record(self):
+        """In place and in one write: a killed keeper leaves the old line or the new one."""
+        held = self.launch
+        facts = {} if held is None else {
+            **self.me, "key": held.order["key"], "folder": held.order["folder"], "startedAtMs": held.started_ms,
+            "leaves": list(held.leaves), "uid": held.uid}
+        os.pwrite(self.state, json.dumps(facts).ljust(1023).encode() + b"\n", 0)
+
+    def sizes(self):
+        return {"stdout": 0, "stderr": 0} | {stream.name: stream.size for stream in self.launch.streams}
+
+    def pump(self, stream, turn=TURN_BYTES):
+        """Moves what the pipe holds into the file; past the limit it is counted and dropped, never left to block."""
+        while turn > 0:
+            room = self.launch.order["outputLimitBytes"] - sum(each.size for each in self.launch.streams)
+            try:
+                moved = stream.move(room, self.null)
+            except BlockingIOError:
+                break
+            if moved == 0:
+                self.unwatch(stream.pipe)
+                break
+            turn -= moved
+            if self.tell_output not in self.timers:
+                self.timers[self.tell_output] = self.launch.told_at + TELL_EVERY_S
+
+    def tell_output(self):
+        if self.launch and not self.exit and self.outbox == b"":
+            self.launch.told_at = time.monotonic()
+            self.tell("output", **self.sizes())
+
+    def on_child(self):
+        tried(os.read, self.wake, 4096)
+        if self.launch and not self.exit:
+            self.reap()
+
+    def reap(self):
+        """The keeper is the subreaper: once it has no child at all, nothing of the attempt is left anywhere."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return self.finish(None) if self.status is not None else None
+            if pid == 0:
+                break
+            self.cpu_s += used.ru_utime + used.ru_stime
+            self.max_rss = max(self.max_rss, used.ru_maxrss * 1024)
+            if pid == self.launch.pid:
+                self.status, self.ended_ms = status, int(time.time() * 1000)
+        if self.status is not None and self.sweep not in self.timers:
+            self.sweep()
+
+    def sweep(self):
+        """Kills the whole tree, again and again until reap() finds it gone."""
+        first, self.killed = not self.killed, True
+        inner = self.launch.inner_pid() if first and self.launch.boxed and self.status is None else None
+        if inner:
+            self.note_use()
+            send_signal(inner, signal.SIGKILL)  # the kernel ends the whole namespace
+        else:
+            kill_leaves(self.launch.leaves)
+            if not first or not self.launch.leaves:
+                kill_below(os.getpid())
+        self.timers[self.sweep] = time.monotonic() + SWEEP_AGAIN_S
+
+    def stop(self, cause, grace_ms):
+        """The first cause wins; a later stop can only shorten the grace."""
+        if not self.launch or self.exit:
+            return
+        if self.cause is None and self.status is None:
+            self.cause = cause
+            inside = self.launch.inner_pid() if self.launch.boxed else os.getpid()
+            told = descendants(inside) if inside and grace_ms > 0 else []
+            for pid in told:
+                send_signal(pid, signal.SIGTERM)
+            grace_ms = grace_ms if told else 0
+        at = time.monotonic() + grace_ms / 1000
+        if self.killed:
+            return
+        self.timers[self.sweep] = min(at, self.timers.get(self.sweep, at))
+
+    def deadline(self):
+        self.stop("deadline", self.launch.order["graceMs"])
+
+    def abandon(self):
+        self.leave("abandoned", self.launch.order["graceMs"] if self.launch else 0)
+
+    def leave(self, cause, grace_ms):
+        self.leaving = True
+        self.stop(cause, grace_ms)
+        self.over = self.launch is None or self.exit is not None
+
+    def tree(self):
+        leaf = next(iter(self.launch.leaves), None)
+        return read(f"{leaf}/cgroup.procs").split() if leaf else descendants(os.getpid())
+
+    def note_use(self):
+        """What dies with its namespace is waited for by nobody, so its use is read before."""
+        lines = "".join(read(f"/proc/{pid}/status") for pid in self.tree()).splitlines()
+        self.cpu_s = self.usage()[0]
+        self.max_rss = max([int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")], default=0)
+
+    def usage(self):
+        stats = [fields for fields in map(stat_of, self.tree()) if fields]
+        cpu_s = self.cpu_s + sum(sum(map(int, fields[11:15])) for fields in stats) / TICKS
+        return max(cpu_s, self.launch.group_cpu_s()), sum(int(fields[21]) for fields in stats) * PAGE
+
+    def sample(self):
+        if self.usage()[1] > self.launch.order["limits"]["memoryBytes"]:
+            self.over_memory = True
+            self.sweep()
+        else:
+            self.timers[self.sample] = time.monotonic() + SAMPLE_EVERY_S
+
+    def finish(self, start_error):
+        launch = self.launch
+        for stream in launch.streams:
+            self.pump(stream)
+            self.unwatch(stream.pipe)
+        for action in (self.sweep, self.deadline, self.sample, self.tell_output):
+            self.timers.pop(action, None)
+        oom = self.over_memory or launch.oom_kills() > 0
+        unstarted = (None, None, start_error)
+        code, killer, failure = unstarted if start_error else launch.outcome(self.status, self.cause, oom)
+        group_cpu_s = launch.group_cpu_s() if self.killed else 0
+        launch.close()
+        remove_leaves(launch.leaves)
+        if launch.uid is not None:
+            give(f"{launch.order['folder']}/work", os.getuid(), os.getgid())
+        self.exit = {
+            "exitCode": code, "signal": killer, "oom": oom, "stoppedBy": self.cause, "startedAtMs": launch.started_ms,
+            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms,
+            "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6), "maxRssBytes": self.max_rss,
+            "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
+            "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
+        tried(save_exit, launch.order["folder"], self.exit)  # on a full disk the worker still hears it
+        self.tell("ended", sizes=self.sizes(), exit=self.exit)
+        self.over = self.over or self.leaving

@@ -1,0 +1,85 @@
+/** What a program gets and how it may end; nothing in it is looked up elsewhere, so a launch can be repeated exactly. */
+export interface LaunchOrder {
+  /** Names the attempt on this machine, `[a-z0-9-]{1,80}`. */
+  readonly key: string
+  /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`. */
+  readonly folder: string
+  readonly argv: readonly string[]
+  /** The whole environment: nothing is inherited, and only STOKER_ATTEMPT (in a sandbox also PWD) is added. */
+  readonly env: Readonly<Record<string, string>>
+  /** Fed to the program, then end of file; null is end of file at once. */
+  readonly stdin: string | null
+  readonly isolation: 'none' | 'sandbox'
+  /** Means something in a sandbox only; without one the program always has the host's network. */
+  readonly network: 'none' | 'internet' | 'host'
+  /** Running time after which the program is stopped, also when no worker is alive. */
+  readonly deadlineMs: number | null
+  /** Between SIGTERM and SIGKILL. */
+  readonly graceMs: number
+  /** Of both streams together; what is above is counted and dropped while the program goes on. */
+  readonly outputLimitBytes: number
+  readonly limits: { readonly cpus: number | null; readonly memoryBytes: number | null; readonly pids: number }
+  /** Device nodes shown in a sandbox. */
+  readonly devices: readonly string[]
+  /** Further paths shown in a sandbox, read-only and at the same place. */
+  readonly visiblePaths: readonly string[]
+}
+
+/** How an attempt ended; exactly one of exitCode, signal, startError is set unless the keeper was lost. */
+export interface Exit {
+  readonly exitCode: number | null
+  readonly signal: string | null
+  readonly oom: boolean
+  readonly stoppedBy: 'deadline' | 'canceled' | 'abandoned' | null
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+  readonly cpuSeconds: number
+  /** Of the largest single process. */
+  readonly maxRssBytes: number
+  readonly droppedBytes: OutputSizes
+  readonly startError: string | null
+  /** What held the limits: rlimit also means that memory of the whole tree was sampled, and cpus were not limited. */
+  readonly limitsBy: 'cgroup' | 'rlimit' | 'none'
+  /** The keeper vanished (killed, or the machine restarted): the program is gone and how it ended is not known. */
+  readonly keeperLost: boolean
+}
+
+/** Bytes per stream. */
+export interface OutputSizes {
+  readonly stdout: number
+  readonly stderr: number
+}
+
+/** Live use of the whole tree. */
+export interface Usage {
+  readonly cpuSeconds: number
+  readonly rssBytes: number
+}
+
+/** One attempt's program, held by the executor until released. */
+export interface Execution {
+  readonly key: string
+  readonly folder: string
+  /** Of the program, or of the sandbox around it; 0 when it could not start. */
+  readonly pid: number
+  readonly startedAtMs: number
+  /** Called when either file has grown, and once at once if they already hold bytes; a fast program gives fewer calls. */
+  onOutput(listener: (sizes: OutputSizes) => void): void
+  /** Resolves after the whole tree is gone, the output is in the files and exit.json is in place. */
+  readonly ended: Promise<Exit>
+  /** The first cause wins; a later call can only shorten the grace. */
+  stop(cause: 'canceled', graceMs?: number): void
+  /** Null when nothing runs any more. */
+  usage(): Promise<Usage | null>
+  /** The result is taken: only now may the place be used for another attempt. */
+  release(): Promise<void>
+}
+
+/** Runs programs that outlive the worker. */
+export interface Executor {
+  /** Resolves also when the program could not start (startError in its exit); rejects when no place is free. */
+  start(order: LaunchOrder): Promise<Execution>
+  /** Every attempt an earlier worker left unreleased, running or ended. */
+  reattach(): Promise<readonly Execution[]>
+  close(how: 'leave-running' | 'kill'): Promise<void>
+}

@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { removeTree } from '@stoker/files'
+import type { Executor, LaunchOrder } from './port.ts'
+import { createProcessExecutor } from './process-executor.ts'
+
+const PROOF = 'inside'
+
+/** What sandboxes on this machine can do, and the reason in words either way. */
+export interface SandboxProbe {
+  readonly works: boolean
+  readonly why: string
+  readonly internet: boolean
+}
+
+/** Runs a sandbox, because one that is installed may still be forbidden by the kernel or the container around us. */
+export async function probeSandbox(options: {
+  readonly python: string
+  readonly toolPath?: string | undefined
+}): Promise<SandboxProbe> {
+  const folder = await mkdtemp(join(tmpdir(), 'stoker-probe-'))
+  const executor = createProcessExecutor({ ...options, runtimeDir: join(folder, 'run'), slots: 1 })
+  try {
+    const failure = await tryNetwork(executor, folder, 'none')
+    if (failure !== null) return { works: false, why: failure, internet: false }
+    const offline = await tryNetwork(executor, folder, 'internet')
+    const why = offline === null ? 'a sandbox ran, also with user-mode network' : `a sandbox ran; ${offline}`
+    return { works: true, why, internet: offline === null }
+  } catch (error) {
+    return { works: false, why: error instanceof Error ? error.message : String(error), internet: false }
+  } finally {
+    await executor.close('kill')
+    await removeTree(folder)
+  }
+}
+
+/** Null when the program ran in there; else why not. */
+async function tryNetwork(executor: Executor, root: string, network: 'none' | 'internet'): Promise<string | null> {
+  const folder = join(root, network)
+  await mkdir(join(folder, 'work'), { recursive: true })
+  const execution = await executor.start(probeOrder(folder, network))
+  const exit = await execution.ended
+  const said = (await readFile(join(folder, 'stdout'), 'utf8')).trim()
+  await execution.release()
+  if (exit.exitCode === 0 && said === PROOF) return null
+  const complaint = (await readFile(join(folder, 'stderr'), 'utf8')).trim()
+  return exit.startError ?? `the sandbox ended with ${exit.exitCode ?? exit.signal}: ${complaint || 'no message'}`
+}
+
+function probeOrder(folder: string, network: 'none' | 'internet'): LaunchOrder {
+  return {
+    key: `probe-${process.pid}-${network}`,
+    folder,
+    argv: ['/bin/sh', '-c', `echo ${PROOF}`],
+    env: { PATH: '/usr/bin:/bin' },
+    stdin: null,
+    isolation: 'sandbox',
+    network,
+    deadlineMs: 20_000,
+    graceMs: 0,
+    outputLimitBytes: 65_536,
+    limits: { cpus: null, memoryBytes: null, pids: 16 },
+    devices: [],
+    visiblePaths: [],
+  }
+}

@@ -1,0 +1,7 @@
+import { describeResults } from './contract.ts'
+import { describeEnds } from './contract-ends.ts'
+
+for (const isolation of ['none', 'sandbox'] as const) {
+  describeResults(isolation)
+  describeEnds(isolation)
+}

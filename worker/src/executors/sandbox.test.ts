@@ -1,0 +1,160 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Executor, LaunchOrder } from './port.ts'
+import { probeSandbox } from './probe-sandbox.ts'
+import { finish, PYTHON, printed, Workbench } from './workbench.ts'
+
+const REACH = `
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=2)
+    print("reached")
+except OSError as error:
+    print("refused")
+`
+
+describe('a sandboxed program', () => {
+  let bench: Workbench
+  let executor: Executor
+  beforeAll(async () => {
+    bench = await Workbench.open()
+    executor = bench.executor()
+  })
+  afterAll(() => bench.close())
+
+  const run = async (argv: readonly string[], changes: Partial<LaunchOrder> = {}) =>
+    finish(await executor.start(await bench.anOrder(argv, { isolation: 'sandbox', ...changes })))
+  const sh = async (script: string, changes: Partial<LaunchOrder> = {}) =>
+    (await run(['sh', '-c', script], changes)).stdout
+
+  it('sees no home, no /var, no /run and none of our folders', async () => {
+    const seen = (await sh('ls /')).trim().split('\n')
+    const allowed = ['bin', 'dev', 'etc', 'lib', 'lib32', 'lib64', 'libx32', 'proc', 'sbin', 'tmp', 'usr', 'work']
+    expect(seen.filter(name => !allowed.includes(name))).toEqual([])
+    expect(await sh(`ls ${bench.root} /home /root /var /run 2>/dev/null`)).toBe('')
+    expect(await sh('ls -A /work /tmp')).toBe('/tmp:\n\n/work:\n')
+  })
+
+  it('cannot read secrets of the host, not even those of root', async () => {
+    expect(await sh('cat /etc/shadow /etc/gshadow 2>/dev/null; id -un')).toBe('job\n')
+    expect(await sh('wc -l </etc/passwd')).toBe('3\n')
+  })
+
+  it('cannot write outside of its work folder and /tmp', async () => {
+    const script =
+      'for d in / /usr /etc /usr/lib; do touch $d/x 2>/dev/null && echo $d; done; touch /tmp/x x && echo fine'
+    expect(await sh(script)).toBe('fine\n')
+  })
+
+  it('sees no other process', async () => {
+    const commands = await sh('cat /proc/[0-9]*/comm')
+    expect([...new Set(commands.trim().split('\n'))].sort()).toEqual(['bwrap', 'sh'])
+  })
+
+  it('gains no right on the way', async () => {
+    expect(await sh('grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status')).toMatch(
+      /CapEff:\t0+\nCapBnd:\t0+\nNoNewPrivs:\t1\n/,
+    )
+  })
+
+  it('knows its own name', async () => {
+    expect(await sh('getent hosts "$(hostname)"')).toMatch(/^127\.0\.0\.1|^::1/)
+  })
+
+  it('sees the listed paths, read-only, also behind a closed folder', async () => {
+    const closed = join(bench.root, 'closed')
+    await mkdir(join(closed, 'data'), { recursive: true })
+    await writeFile(join(closed, 'data', 'file'), 'shown\n')
+    await writeFile(join(closed, 'hidden'), 'secret\n')
+    await chmod(closed, 0o700)
+    const path = join(closed, 'data')
+    const script = `cat ${path}/file; cat ${closed}/hidden 2>/dev/null; touch ${path}/new 2>/dev/null || echo read-only`
+    expect(await sh(script, { visiblePaths: [path] })).toBe('shown\nread-only\n')
+  })
+
+  it('does not start when a listed path does not exist', async () => {
+    const { exit } = await run(['true'], { visiblePaths: ['/no/such/path'] })
+    expect(exit.startError).toContain('/no/such/path')
+  })
+
+  it('sees the ordered devices and no other', async () => {
+    const device = ['/dev/kmsg', '/dev/fuse', '/dev/net/tun', '/dev/rtc0'].find(existsSync)
+    if (device === undefined) throw new Error('this machine has none of the devices the test knows')
+    const look = ['sh', '-c', `test -c ${device} && echo seen`]
+    expect((await run(look)).stdout).toBe('')
+    expect((await run(look, { devices: [device] })).stdout).toBe('seen\n')
+  })
+
+  it('shows its environment to nobody through the command line', async () => {
+    const env = { PATH: '/usr/bin:/bin', TOKEN: 'very-secret-token' }
+    const order = await bench.anOrder(['sh', '-c', 'echo ready; exec sleep 600'], { isolation: 'sandbox', env })
+    const execution = await executor.start(order)
+    await printed(execution)
+    expect(await readFile(`/proc/${execution.pid}/cmdline`, 'utf8')).not.toContain('very-secret-token')
+    execution.stop('canceled', 0)
+    await finish(execution)
+  })
+
+  it('runs none of its own code before it is inside', async () => {
+    const order = await bench.anOrder(['true'], { isolation: 'sandbox', env: { LD_PRELOAD: '/work/own.so' } })
+    const { stderr, exit } = await finish(await executor.start(order))
+    expect(exit.exitCode).toBe(0)
+    expect(stderr.match(/own\.so/g) ?? []).toHaveLength(1)
+  })
+
+  it('reaches a listener on the loopback of the host only when it shares its network', async () => {
+    const server = createServer(socket => socket.destroy()).listen(0, '127.0.0.1')
+    await new Promise(resolve => server.once('listening', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? String(address.port) : ''
+    const reach = async (network: LaunchOrder['network'], host: string) =>
+      (await run([PYTHON, '-c', REACH, host, port], { network })).stdout
+    expect(await reach('none', '127.0.0.1')).toBe('refused\n')
+    expect(await reach('host', '127.0.0.1')).toBe('reached\n')
+    if ((await probeSandbox({ python: PYTHON })).internet) {
+      expect(await reach('internet', '127.0.0.1')).toBe('refused\n')
+      expect(await reach('internet', '10.0.2.2')).toBe('refused\n')
+      expect(await sh('grep -c tap0 /proc/net/dev', { network: 'internet' })).toBe('1\n')
+    } else console.log('slirp4netns is not usable here: network internet was not tried')
+    await new Promise(resolve => server.close(resolve))
+  })
+})
+
+describe('a machine without the tools', () => {
+  it('refuses the internet by naming what to install', async () => {
+    const bench = await Workbench.open()
+    const tools = join(bench.root, 'tools')
+    await mkdir(tools)
+    for (const tool of ['bwrap', 'setpriv', 'prlimit']) {
+      await symlink(
+        spawnSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).stdout.trim(),
+        join(tools, tool),
+      )
+    }
+    const executor = bench.executor({ toolPath: tools })
+    const order = await bench.anOrder(['true'], { isolation: 'sandbox', network: 'internet' })
+    const { exit } = await finish(await executor.start(order))
+    expect(exit.startError).toContain('network internet needs slirp4netns')
+    await bench.close()
+  })
+
+  it('is probed as unable, with the reason', async () => {
+    const probe = await probeSandbox({ python: PYTHON, toolPath: '/no/tools' })
+    expect(probe).toMatchObject({ works: false, internet: false })
+    expect(probe.why).toContain('is not in /no/tools')
+  })
+
+  it('is probed as unable when it has no Python', async () => {
+    expect((await probeSandbox({ python: '/no/python3' })).why).toContain('/no/python3')
+  })
+})
+
+describe('a machine with the tools', () => {
+  it('is probed by a sandbox that really ran', async () => {
+    expect(await probeSandbox({ python: PYTHON })).toMatchObject({ works: true })
+  })
+})

@@ -1,0 +1,81 @@
+import { lstat, readlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LaunchOrder } from './port.ts'
+
+const UID = '1000'
+const HOSTNAME = 'job'
+/** The address slirp4netns answers name queries on. */
+const SLIRP_DNS = '10.0.2.3'
+const LIBRARY_LINKS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
+/** What programs need to find libraries, names, certificates and the time zone; nothing with a secret in it. */
+const ETC = [
+  'ld.so.cache',
+  'alternatives',
+  'localtime',
+  'nsswitch.conf',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'pki/tls/certs',
+  'pki/ca-trust/extracted',
+]
+/** Made, because the host's would tell its users and its name. */
+const MADE = [
+  [
+    'text',
+    `root:x:0:0:root:/nonexistent:/usr/sbin/nologin\njob:x:${UID}:${UID}:job:/work:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n`,
+    '/etc/passwd',
+  ],
+  ['text', `root:x:0:\njob:x:${UID}:\nnogroup:x:65534:\n`, '/etc/group'],
+  ['text', `127.0.0.1 localhost ${HOSTNAME}\n::1 localhost\n`, '/etc/hosts'],
+]
+
+type Options = readonly (readonly string[])[]
+
+/** The parts of this machine every sandbox shows: its programs, its libraries, a little of /etc. */
+export async function describeSystem(): Promise<Options> {
+  const links = await Promise.all(LIBRARY_LINKS.map(showLibraries))
+  const etc = await Promise.all(ETC.map(name => showIfPresent(`/etc/${name}`)))
+  return [['--ro-bind', '/usr', '/usr'], ...links.flat(), ['--perms', '0755', '--dir', '/etc'], ...etc.flat(), ...MADE]
+}
+
+/** Bubblewrap options for one order; the keeper stages the work folder and listed paths, so their parents may be closed. */
+export function sandboxOptions(order: LaunchOrder, system: Options): Options {
+  return [
+    ['--unshare-all'],
+    ['--unshare-user'],
+    ...(order.network === 'host' ? [['--share-net']] : []),
+    ['--die-with-parent'],
+    ['--uid', UID],
+    ['--gid', UID],
+    ['--hostname', HOSTNAME],
+    ['--clearenv'],
+    ...Object.entries(order.env).map(([name, value]) => ['--setenv', name, value]),
+    ...system,
+    ...nameServers(order),
+    ['--proc', '/proc'],
+    ['--dev', '/dev'],
+    ...order.devices.map(path => ['--dev-bind', path, path]),
+    ['--perms', '1777'],
+    ['--tmpfs', '/tmp'],
+    ...order.visiblePaths.map(path => ['staged', '--ro-bind', path, path]),
+    ['staged', '--bind', join(order.folder, 'work'), '/work'],
+    ['--remount-ro', '/'],
+    ['--chdir', '/work'],
+  ]
+}
+
+function nameServers({ network }: LaunchOrder): Options {
+  if (network === 'internet') return [['text', `nameserver ${SLIRP_DNS}\n`, '/etc/resolv.conf']]
+  return network === 'host' ? [['--ro-bind-try', '/etc/resolv.conf', '/etc/resolv.conf']] : []
+}
+
+async function showLibraries(path: string): Promise<Options> {
+  const stat = await lstat(path).catch(() => null)
+  if (stat === null) return []
+  return stat.isSymbolicLink() ? [['--symlink', await readlink(path), path]] : [['--ro-bind', path, path]]
+}
+
+async function showIfPresent(path: string): Promise<Options> {
+  const stat = await lstat(path).catch(() => null)
+  return stat === null ? [] : [['--ro-bind-try', path, path]]
+}
