@@ -41,7 +41,12 @@ async function main(config: WorkerConfig): Promise<void> {
   const executor =
     python === null
       ? null
-      : await createProcessExecutor({ runtimeDir: join(folder, 'run'), python: python.path, slots: maxJobs })
+      : createProcessExecutor({
+          runtimeDir: join(folder, 'run'),
+          python: python.path,
+          slots: maxJobs,
+          firstUid: firstUid(identity.workerId),
+        })
   const abilities = await findAbilities(config, executor, python?.path ?? null)
   const modelsFolder = join(folder, 'no-models')
   await mkdir(modelsFolder, { recursive: true, mode: 0o755 })
@@ -105,6 +110,11 @@ async function main(config: WorkerConfig): Promise<void> {
     cleanUp: () => Promise.all([gpuSampler?.stop(), lock.release()]),
   })
   await agent.start(runner)
+}
+
+/** Sandboxes of a root worker run under uids of their own; two workers on one machine must not share them. */
+function firstUid(workerId: string): number {
+  return 200_000 + (Number.parseInt(workerId.slice(-6), 16) % 4000) * 1000
 }
 
 /** Devices are known by uuid across the hub; simulated ones must not meet those of another worker. */

@@ -192,6 +192,7 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     attemptState: 'ended',
     outcome: change.outcome,
     runningAt,
+    isolation: active.isolation ?? (state.buckets.get(active.bucket)?.shape.executor === 'inline' ? 'inline' : null),
     attemptEndedAt: change.at,
     exitCode: change.exitCode,
     signal: change.signal,

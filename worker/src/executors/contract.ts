@@ -85,13 +85,37 @@ export function describeResults(isolation: LaunchOrder['isolation']): void {
     })
 
     it('counts and drops output above the limit while the program goes on', async () => {
-      const script = 'head -c 60000 /dev/zero; head -c 40000 /dev/zero >&2; echo done >finished'
-      const execution = await start(['sh', '-c', script], { outputLimitBytes: 61_000 })
-      const { exit, stdout, stderr } = await finish(execution)
-      expect([stdout.length + stderr.length, exit.exitCode]).toEqual([61_000, 0])
-      const dropped = { stdout: 60_000 - stdout.length, stderr: 40_000 - stderr.length }
-      expect(exit.droppedBytes).toEqual(dropped)
+      const execution = await start(['sh', '-c', 'head -c 100000 /dev/zero >&2; echo done >finished'], {
+        outputLimitBytes: 61_000,
+      })
+      const { exit, stderr } = await finish(execution)
+      expect([stderr.length, exit.exitCode]).toEqual([61_000, 0])
+      expect(exit.droppedBytes).toEqual({ stdout: 0, stderr: 39_000 })
       expect(await readFile(join(execution.folder, 'work', 'finished'), 'utf8')).toBe('done\n')
+    })
+
+    it('still keeps events above the limit, and says in the output that the rest is dropped', async () => {
+      const line = `${'x'.repeat(99)}\n`
+      const script = [
+        'import sys, json',
+        "for i in range(5000): print('x' * 99)",
+        "print(json.dumps({'event': 'text', 'content': 'y' * 70000}))",
+        "for i in range(5000): print('x' * 99)",
+        "print(json.dumps({'other': 'z' * 50}))",
+        "print(json.dumps({'event': 'finish', 'status': 'completed'}))",
+      ].join('\n')
+      const { exit, stdout } = await finish(await start([PYTHON, '-c', script], { outputLimitBytes: 1_000 }))
+      const [before = '', after = ''] = stdout.split(
+        '\nstoker: the output limit is reached; only events are kept from here on\n',
+      )
+      expect(before).toBe(line.repeat(10))
+      expect(
+        after
+          .split('\n')
+          .filter(text => text !== '')
+          .map(text => JSON.parse(text).event),
+      ).toEqual(['text', 'finish'])
+      expect(exit.droppedBytes.stdout).toBe(10_000 * 100 - 1_000 + JSON.stringify({ other: 'z'.repeat(50) }).length + 2)
     })
 
     it('keeps fifty megabytes without slowing the program down', async () => {

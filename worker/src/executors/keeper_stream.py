@@ -3,6 +3,7 @@ import errno
 import fcntl
 import os
 
+from keeper_sieve import Sieve
 from keeper_tree import tried
 
 CHUNK = 1 << 20
@@ -11,7 +12,7 @@ PIPE = 1 << 16  # a pipe this full is enlarged: its program prints faster than i
 
 class Stream:
     def __init__(self, name, folder):
-        self.name, self.size, self.dropped, self.large = name, 0, 0, False
+        self.name, self.size, self.dropped, self.large, self.sieve = name, 0, 0, False, None
         self.file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         self.pipe, self.inner = os.pipe()
         os.set_blocking(self.pipe, False)
@@ -28,20 +29,38 @@ class Stream:
                     raise
                 if error.errno == errno.EINVAL:
                     return self.copy(room)
+        if self.name == "stdout":
+            return self.sift()
         moved = os.splice(self.pipe, null, CHUNK)
         self.dropped += moved
         return moved
 
+    def sift(self):
+        """The limit is reached: says so once, then keeps events and drops the rest."""
+        data = os.read(self.pipe, CHUNK)
+        if not data:
+            return 0
+        kept = b""
+        if self.sieve is None:
+            self.sieve, kept = Sieve(), b"\nstoker: the output limit is reached; only events are kept from here on\n"
+        events = self.sieve.events(data)
+        self.dropped += len(data) - len(events)
+        tried(self.append, kept + events)
+        return len(data)
+
+    def append(self, data):
+        while data:
+            written = os.write(self.file, data)
+            self.size, data = self.size + written, data[written:]
+
     def copy(self, room):
         """For file systems that cannot take a splice."""
         data = os.read(self.pipe, min(room, PIPE))
-        kept = 0
+        before = self.size
         try:
-            while kept < len(data):
-                kept += os.write(self.file, data[kept:])
+            self.append(data)
         except OSError:
-            self.dropped += len(data) - kept
-        self.size += kept
+            self.dropped += len(data) - (self.size - before)
         return len(data)
 
     def enlarge(self, moved):

@@ -1,0 +1,64 @@
+import { type JobSpecInput, type Offer, parseJobSpec } from '@stoker/protocol'
+import { describe, expect, it } from 'vitest'
+import { programEnv } from './environment.ts'
+
+function anOffer(spec: JobSpecInput): Offer {
+  const parsed = parseJobSpec({ command: 'x', ...spec })
+  if (!parsed.ok) throw new Error('bad spec')
+  return { fence: { job: 1, epoch: 1, attempt: 1 }, id: 'the-id', spec: parsed.spec, gpus: [] }
+}
+
+const surroundings = {
+  isolation: 'sandbox' as const,
+  workerEnv: { PATH: '/usr/bin:/bin', HOME: '/home/ann', SECRET: 'hidden', TZ: 'UTC', STOKER_JOIN: 'token' },
+  python: '/opt/python/bin/python3',
+  modelsFolder: '/data/no-models',
+  gpus: [],
+}
+
+describe('the environment of a program', () => {
+  it('is exactly this', () => {
+    expect(programEnv(anOffer({ input: { epochs: 3 }, env: { A: 'b' } }), surroundings)).toEqual({
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      PATH: '/opt/python/bin:/usr/bin:/bin',
+      HOME: '/work',
+      PYTHONUNBUFFERED: '1',
+      MODEL_NAME: '',
+      METADATA_EPOCHS: '3',
+      TASK_METADATA: '{"epochs":3}',
+      A: 'b',
+      TASK_ID: 'the-id',
+      STOKER_JOB_ID: 'the-id',
+      MODEL_PATH: '/data/no-models',
+      GPU_DEVICE: '',
+      CUDA_VISIBLE_DEVICES: '',
+      NVIDIA_VISIBLE_DEVICES: 'void',
+    })
+  })
+
+  it('lets the spec override metadata, never what the worker knows for certain', () => {
+    const env = programEnv(
+      anOffer({ input: { x: 1 }, env: { METADATA_X: '2', TASK_ID: 'forged', PYTHONUNBUFFERED: '' } }),
+      surroundings,
+    )
+    expect(env).toMatchObject({ METADATA_X: '2', TASK_ID: 'the-id', PYTHONUNBUFFERED: '' })
+  })
+
+  it('names exactly the devices of the job; simulated ones are never shown to CUDA', () => {
+    const real = { uuid: 'GPU-a', index: 1, simulated: false }
+    expect(programEnv(anOffer({}), { ...surroundings, gpus: [real] })).toMatchObject({
+      GPU_DEVICE: '1',
+      CUDA_VISIBLE_DEVICES: 'GPU-a',
+      NVIDIA_VISIBLE_DEVICES: 'GPU-a',
+    })
+    expect(programEnv(anOffer({}), { ...surroundings, gpus: [{ ...real, simulated: true }] })).toMatchObject({
+      GPU_DEVICE: '1',
+      CUDA_VISIBLE_DEVICES: '',
+    })
+  })
+
+  it('has the home of the worker only without a sandbox', () => {
+    expect(programEnv(anOffer({}), { ...surroundings, isolation: 'none' }).HOME).toBe('/home/ann')
+  })
+})
