@@ -3,7 +3,8 @@ import { type Change, type IdempotencyRow, JOURNAL_VERSION, type RowWrite } from
 import type { Policy } from '../scheduler/policy.ts'
 import { apply } from './apply.ts'
 import type { Command, Facts, NewJob, Replies } from './commands.ts'
-import { decide, type Emit, type Rules } from './decide/decide.ts'
+import { decide } from './decide/decide.ts'
+import type { Emit, Rules } from './decide/emit.ts'
 import { project, projectCounters } from './project.ts'
 import type { Now, State } from './state.ts'
 

@@ -5,7 +5,7 @@ import type { Batch, Core } from './core.ts'
 import type { Now, State } from './state.ts'
 
 /** The store as the loop needs it. */
-export interface Journal {
+interface Journal {
   append(commit: Batch['commit']): Promise<void>
   journalEnd(): Promise<{ readonly n: number; readonly hash: string }>
   idempotency(owner: string, key: string): Promise<IdempotencyRow | null>

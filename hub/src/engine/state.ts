@@ -53,7 +53,7 @@ export interface LostAttempt {
 }
 
 /** A job between two attempts, until its backoff is over. */
-export interface WaitingJob {
+interface WaitingJob {
   readonly seq: number
   readonly bucket: number
   readonly attempts: number

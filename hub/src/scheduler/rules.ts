@@ -1,4 +1,4 @@
-import type { Rules } from '../engine/decide/decide.ts'
+import type { Rules } from '../engine/decide/emit.ts'
 import { shapeOf } from '../engine/shape-of.ts'
 import { unschedulable } from './unschedulable.ts'
 

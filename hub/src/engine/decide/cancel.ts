@@ -1,6 +1,6 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
-import type { Emit } from './decide.ts'
+import type { Emit } from './emit.ts'
 
 type Cancel = Extract<Command, { kind: 'cancel' }>
 

@@ -1,7 +1,7 @@
 import { type Fence, fenceKey, type Hello, Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { claimKey, type Now, type State, type TokenState, type WorkerFacts, type WorkerState } from '../state.ts'
-import type { Emit } from './decide.ts'
+import type { Emit } from './emit.ts'
 import { loseAttempt } from './loss.ts'
 import { resumeIfLost } from './report.ts'
 

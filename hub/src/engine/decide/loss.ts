@@ -1,5 +1,5 @@
 import type { ActiveJob, Now } from '../state.ts'
-import type { Emit } from './decide.ts'
+import type { Emit } from './emit.ts'
 
 /** After so many lost attempts the fault is more likely the job's than its workers'. */
 export const MAX_LOST = 5

@@ -2,7 +2,8 @@ import { type AttemptReport, type EndedReport, type Fence, fenceKey, Refused } f
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
 import { type ActiveJob, claimKey, type Now, type State, type WorkerState } from '../state.ts'
-import { type Emit, knownWorker } from './decide.ts'
+import type { Emit } from './emit.ts'
+import { knownWorker } from './known-worker.ts'
 import { MAX_LOST, tooOften } from './loss.ts'
 
 type ReportCommand = Extract<Command, { kind: 'report' }>

@@ -2,7 +2,7 @@ import { Refused } from '@stoker/protocol'
 import type { Command, Facts, NewJob, Replies } from '../commands.ts'
 import { bucketKey, shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
-import type { Emit, Rules } from './decide.ts'
+import type { Emit, Rules } from './emit.ts'
 
 type Submit = Extract<Command, { kind: 'submit' }>
 

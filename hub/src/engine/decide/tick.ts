@@ -1,6 +1,6 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { ActiveJob, Now, State } from '../state.ts'
-import type { Emit } from './decide.ts'
+import type { Emit } from './emit.ts'
 import { loseAttempt } from './loss.ts'
 
 const YOUNG_LEASE_MS = 12_000
@@ -38,7 +38,7 @@ export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now
 }
 
 /** Short for the young, a share of the time already run for the old: hours of work are not thrown away for a minute's silence. */
-export function leaseMs(active: ActiveJob, state: State, now: Now): number {
+function leaseMs(active: ActiveJob, state: State, now: Now): number {
   const asked = state.buckets.get(active.bucket)?.terms.lostAfterMs ?? null
   if (asked !== null) return asked
   const ranMs = active.runningAt === null ? 0 : now.wall - active.runningAt

@@ -1,7 +1,7 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
-import type { Emit } from './decide.ts'
+import type { Emit } from './emit.ts'
 
 type Of<K extends Command['kind']> = Extract<Command, { kind: K }>
 

@@ -1,7 +1,8 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
-import { type Emit, knownWorker } from './decide.ts'
+import type { Emit } from './emit.ts'
+import { knownWorker } from './known-worker.ts'
 import { loseAttempt } from './loss.ts'
 import { resumeIfLost } from './report.ts'
 

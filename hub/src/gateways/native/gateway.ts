@@ -12,7 +12,7 @@ import { Connection, type ConnectionPorts } from './connection.ts'
 import { offersOf, repeatOffers } from './offers.ts'
 
 /** Where workers of our own protocol dial in. */
-export const NATIVE_PATH = '/api/v1/native'
+const NATIVE_PATH = '/api/v1/native'
 const MAX_FRAME_BYTES = 16 * 1024 * 1024
 const OLD_CONNECTION_ANSWERS_MS = 2_000
 
