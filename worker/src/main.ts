@@ -88,7 +88,7 @@ async function main(config: WorkerConfig): Promise<void> {
         process.stdout.write(`${JSON.stringify({ ready: true, workerId: identity.workerId, name: config.name })}\n`)
       saidReady = true
     },
-    refused: () => void stop('refused by the hub', 1),
+    refused: () => void giveUp(),
   })
   const runner = new Runner({
     executor,

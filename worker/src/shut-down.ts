@@ -17,11 +17,10 @@ export interface ShutDownPorts {
  * First signal: take nothing new, stop programs within their grace, tell the hub, leave. Second signal: the same without grace.
  * A worker that is killed instead leaves its programs to their keepers and finds them again.
  */
-export function shutDownOnSignals(ports: ShutDownPorts): (reason: string, exitCode: number) => Promise<void> {
+export function shutDownOnSignals(ports: ShutDownPorts): void {
   const { agent, runner, executor, log } = ports
   let isStopping = false
-  const stop = async (reason: string, exitCode: number): Promise<void> => {
-    if (isStopping) return
+  const stop = async (reason: string): Promise<void> => {
     isStopping = true
     agent.drain()
     if (runner.count > 0)
@@ -31,13 +30,12 @@ export function shutDownOnSignals(ports: ShutDownPorts): (reason: string, exitCo
     await agent.leave(reason, TELL_MS)
     await executor?.close('kill')
     await ports.cleanUp()
-    process.exit(exitCode)
+    process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (isStopping) runner.stopAll({ cause: 'shutdown', text: 'its worker was shut down at once' }, 0)
-      else void stop(`got ${signal}`, 0)
+      else void stop(`got ${signal}`)
     })
   }
-  return stop
 }

@@ -60,6 +60,15 @@ describe('retries', () => {
     expect(house.stateOf(job)).toBe('failed')
   })
 
+  it('do not wait for hours when the clock is set back', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ retries: 1 }))
+    house.report('w', house.ended(house.fenceOf(job), 'failed', 'boom'))
+    house.setClock(-3_600_000)
+    house.pass(1, ['w'])
+    expect(house.stateOf(job)).toBe('active')
+  })
+
   it('happen only on the outcomes the spec names', () => {
     house.join(aHello('w'))
     const job = house.submit(aJob({ retries: 5 }))
@@ -337,6 +346,29 @@ it('a worker with running jobs cannot be removed, an idle or absent one can', ()
   house.report('w', house.ended(house.fenceOf(job), 'completed'))
   house.run({ kind: 'removeWorker', worker: 'w' })
   expect(house.state.workers.size).toBe(0)
+})
+
+it('removing a worker revokes the token it joined with', () => {
+  house.join(aHello('w'))
+  house.run({ kind: 'removeWorker', worker: 'w' })
+  expect(() => house.run({ kind: 'hello', hello: aHello('w'), secretHash: 's', joinHash: 'join-hash' })).toThrow(
+    /no valid join token/,
+  )
+})
+
+it('times told by a worker with a wrong clock are made plausible', () => {
+  house.join(aHello('w'))
+  const job = house.submit(aJob())
+  const fence = house.fenceOf(job)
+  house.report('w', { ...house.running(fence), at: 5 })
+  house.report('w', { ...house.ended(fence, 'completed'), at: 9e15 })
+  const { wall } = house.now
+  expect(
+    house.journal
+      .flatMap(b => b.changes)
+      .filter(c => c.c === 'running' || c.c === 'attemptEnded')
+      .map(c => c.at),
+  ).toEqual([wall, wall])
 })
 
 it('a drained worker finishes what it has and gets nothing new', () => {

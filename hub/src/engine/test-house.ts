@@ -110,6 +110,10 @@ export class TestHouse {
     }
   }
 
+  setClock(byMs: number): void {
+    this.#now = { ...this.#now, wall: this.#now.wall + byMs }
+  }
+
   run<C extends Command>(command: C, facts: Facts = NO_FACTS): ReplyTo<C> {
     const reply = this.core.execute(command, facts, this.#now) as ReplyTo<C>
     this.close()

@@ -44,8 +44,9 @@ function takeReport(state: State, worker: WorkerState, report: AttemptReport, no
   if (report.kind === 'ended') endAttempt(state, active, report, now, emit)
   else if (report.kind === 'declined') decline(worker, active, report.reason, now, emit)
   else if (canMoveAttempt(active.state, report.kind)) {
-    if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at: report.at })
-    else emit.change({ c: 'running', job: fence.job, at: report.at, isolation: report.isolation })
+    const at = plausible(report.at, active, now)
+    if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
+    else emit.change({ c: 'running', job: fence.job, at, isolation: report.isolation })
   }
   return true
 }
@@ -100,8 +101,22 @@ function decline(worker: WorkerState, active: ActiveJob, reason: string, now: No
 }
 
 function endAttempt(state: State, active: ActiveJob, report: EndedReport, now: Now, emit: Emit): void {
-  const { kind: _, fence: __, at, ...told } = report
-  emit.change({ c: 'attemptEnded', ...fenceFields(active), ...told, at, ...sequel(state, active, report, now) })
+  const { kind: _, fence: __, ...told } = report
+  const at = plausible(report.at, active, now)
+  const startedAt = report.startedAt === null ? null : Math.min(at, plausible(report.startedAt, active, now))
+  emit.change({
+    c: 'attemptEnded',
+    ...fenceFields(active),
+    ...told,
+    at,
+    startedAt,
+    ...sequel(state, active, report, now),
+  })
+}
+
+/** A worker's clock may be wrong; nothing it did was before its placement or is in the future. */
+function plausible(at: number, { placedAt }: ActiveJob, now: Now): number {
+  return Math.min(now.wall, Math.max(at, placedAt))
 }
 
 interface Sequel {

@@ -30,8 +30,11 @@ export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now
       }
     }
   }
-  for (const waiting of [...state.waiting.values()])
-    if (waiting.dueAt <= now.wall) emit.change({ c: 'due', job: waiting.seq, at: now.wall })
+  for (const { seq, bucket, dueAt } of [...state.waiting.values()]) {
+    const longestMs = state.buckets.get(bucket)?.terms.retryMaxMs ?? 0
+    // Further away than any backoff: the clock was set back.
+    if (dueAt <= now.wall || dueAt - now.wall > longestMs) emit.change({ c: 'due', job: seq, at: now.wall })
+  }
   dropIdleBuckets(state, emit)
   endCoolDowns(state, now)
   return null

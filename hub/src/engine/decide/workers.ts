@@ -49,7 +49,7 @@ export function decideDrain(
   return null
 }
 
-/** Only a worker that is away, or idle, can be removed: removing one at work would orphan its programs. */
+/** Only a worker that is away, or idle, can be removed: removing one at work would orphan its programs. The token it joined with goes too, or it would be back at once. */
 export function decideRemoveWorker(
   state: State,
   { worker: id }: Of<'removeWorker'>,
@@ -67,5 +67,7 @@ export function decideRemoveWorker(
   for (const active of [...worker.active.values()])
     loseAttempt(active, `worker ${worker.facts.name} was removed`, now, emit)
   emit.change({ c: 'workerRemoved', id, at: now.wall })
+  for (const token of [...state.tokens.values()])
+    if (token.usedBy === id) emit.change({ c: 'tokenRevoked', id: token.id, at: now.wall })
   return null
 }

@@ -112,7 +112,8 @@ export class NativeGateway {
 
   async #leave(connection: Connection, reason: string): Promise<void> {
     const worker = connection.session.worker
-    if (worker !== null) await this.#ports.engine.execute({ kind: 'goodbye', worker, reason })
+    if (worker === null || this.#byWorker.get(worker) !== connection) return
+    await this.#ports.engine.execute({ kind: 'goodbye', worker, reason }).catch(ignoreRefused)
   }
 
   #closed(connection: Connection): void {
@@ -172,6 +173,11 @@ function lostAttemptsOf(state: State, job: number, before: number): { worker: st
 
 function fenceOf({ job, epoch, attempt }: Fence): Fence {
   return { job, epoch, attempt }
+}
+
+/** A worker that was removed meanwhile has nothing to say goodbye to. */
+function ignoreRefused(error: unknown): void {
+  if (!(error instanceof Refused)) throw error
 }
 
 function sha256(text: string): string {
