@@ -102,13 +102,15 @@ async function main(config: WorkerConfig): Promise<void> {
     env: config.env,
     now,
   })
-  const stop = shutDownOnSignals({
-    agent,
-    runner,
-    executor,
-    log,
-    cleanUp: () => Promise.all([gpuSampler?.stop(), lock.release()]),
-  })
+  const cleanUp = () => Promise.all([gpuSampler?.stop(), lock.release()])
+  // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
+  const giveUp = async () => {
+    await agent.close()
+    await executor?.close('leave-running')
+    await cleanUp()
+    process.exit(1)
+  }
+  shutDownOnSignals({ agent, runner, executor, log, cleanUp })
   await agent.start(runner)
 }
 
