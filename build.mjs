@@ -6,9 +6,12 @@ const OUT = 'cli/dist'
 const KEEPER = 'worker/src/executors'
 
 /** CommonJS dependencies inside an ES module bundle still ask for `require`. */
-const banner = { js: "import { createRequire as stokerRequire } from 'node:module'; const require = stokerRequire(import.meta.url);" }
+const banner = {
+  js: "import { createRequire as stokerRequire } from 'node:module'; const require = stokerRequire(import.meta.url);",
+}
 
 const shared = {
+  banner,
   bundle: true,
   platform: 'node',
   target: 'node20',
@@ -22,10 +25,15 @@ const shared = {
 await rm(OUT, { recursive: true, force: true })
 await mkdir(OUT, { recursive: true })
 await Promise.all([
-  build({ ...shared, entryPoints: { stoker: 'cli/src/main.ts' }, outdir: OUT, splitting: true, chunkNames: 'chunks/[name]-[hash]' }),
   build({
     ...shared,
-    banner,
+    entryPoints: { stoker: 'cli/src/main.ts' },
+    outdir: OUT,
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+  }),
+  build({
+    ...shared,
     outdir: OUT,
     entryPoints: {
       hub: 'hub/src/main.ts',
