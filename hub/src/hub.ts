@@ -3,6 +3,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { lockFolder, sha256, writeAtomic } from '@stoker/files'
+import { pino } from 'pino'
 import { uuidv7 } from 'uuidv7'
 import { createApi } from './api/create-api.ts'
 import { Clock } from './clock.ts'
@@ -97,6 +98,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => isStopping,
+    logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({
     engine,

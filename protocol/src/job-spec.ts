@@ -28,6 +28,12 @@ const duration = (what: string, maxMs = 30 * DAY_MS) =>
   })
 const later = (reason: string) => z.custom<never>(value => value === undefined, { message: reason }).optional()
 const text = (max: number) => z.string().min(1).max(max)
+/** Words and variables of a program cannot hold the character that ends them. */
+const word = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[^\0]*$/, 'no NUL character is allowed')
 
 const RETRYABLE = ['failed', 'timed_out'] as const
 const Retries = z.union([
@@ -49,9 +55,9 @@ const SpecInput = z.strictObject({
   type: z.enum(JOB_TYPES).optional(),
   command: z
     .union([
-      text(64_000),
+      word(64_000).min(1),
       z
-        .array(z.string().max(128_000))
+        .array(word(128_000))
         .min(1, 'a command has at least one word')
         .refine(words => words[0] !== '', 'the first word of a command is not empty'),
     ])
@@ -62,7 +68,7 @@ const SpecInput = z.strictObject({
       z
         .string()
         .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'a variable name has letters, digits and _ and does not start with a digit'),
-      z.string(),
+      word(128_000),
     )
     .optional(),
   isolation: z

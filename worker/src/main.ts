@@ -81,6 +81,7 @@ async function main(config: WorkerConfig): Promise<void> {
     workspaces,
     sources: { host: () => hostSampler.sample(), gpus: () => gpuSampler?.latest() ?? [], now },
     now,
+    steadyNow: () => performance.now(),
     random: Math.random,
     log,
     ready: () => {

@@ -31,10 +31,7 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   const api = createServer(context)
   const { book, close } = await TokenBook.open(context)
   const open = new OpenStreams()
-  api.addHook('preClose', done => {
-    open.closeAll()
-    done()
-  })
+  api.addHook('preClose', () => open.closeAll())
   api.addHook('onClose', async () => close())
   answerWithProblems(api)
   readJsonBodies(api)
@@ -51,6 +48,7 @@ function createServer({ logger }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
+    http: { requireHostHeader: false },
     bodyLimit: MAX_SMALL_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,

@@ -4,9 +4,13 @@ import type { FastifyReply } from 'fastify'
 /** Bytes as they come, until nothing more will come or the signal says that nobody listens. */
 export type Following = (signal: AbortSignal) => AsyncGenerator<string | Uint8Array, void>
 
+/** How long a stop waits for readers who do not read. */
+const LAST_WORDS_MS = 1000
+
 /** Answers that go on: each is pulled by its reader, so a slow one holds what it asked for and nothing more. */
 export class OpenStreams {
   readonly #open = new Set<AbortController>()
+  #emptied = (): void => {}
 
   get size(): number {
     return this.#open.size
@@ -19,8 +23,10 @@ export class OpenStreams {
     const close = (): void => {
       this.#open.delete(controller)
       controller.abort()
+      if (this.#open.size === 0) this.#emptied()
     }
-    reply.raw.once('close', close)
+    if (reply.raw.destroyed) close()
+    else reply.raw.once('close', close)
     const body = Readable.from(withHead(follow(controller.signal)))
     return reply
       .header('content-type', contentType)
@@ -31,8 +37,16 @@ export class OpenStreams {
   }
 
   /** Ends them all in order, so that followers know to come back and where to go on. */
-  closeAll(): void {
+  async closeAll(): Promise<void> {
     for (const controller of this.#open) controller.abort()
+    if (this.#open.size === 0) return
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, LAST_WORDS_MS)
+      this.#emptied = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 }
 

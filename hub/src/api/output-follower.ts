@@ -11,7 +11,7 @@ const PAGE_BYTES = 256 * 1024
 
 /** One attempt's bytes, in order and without gap or repeat, pulled by whoever reads; holds one live piece at most. */
 export class OutputFollower {
-  readonly #streams: Streams
+  readonly #streams: Pick<Streams, 'read'>
   readonly #fence: Fence
   readonly #only: StreamName | undefined
   readonly #at: { stdout: number; stderr: number }
@@ -21,7 +21,7 @@ export class OutputFollower {
 
   /** `wake` is called whenever there may be something to take. */
   constructor(
-    streams: Streams,
+    streams: Pick<Streams, 'read' | 'watch'>,
     fence: Fence,
     from: StreamOffsets,
     options: { readonly only: StreamName | undefined; readonly wake: () => void },

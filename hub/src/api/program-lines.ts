@@ -30,7 +30,11 @@ export class ProgramLines {
   constructor({ attempt, offsets }: OutputPlace) {
     this.#attempt = attempt
     this.#behind = { ...offsets }
-    this.#splitters = { stdout: new LineSplitter(offsets.stdout), stderr: new LineSplitter(offsets.stderr) }
+    const shown = { keepBlank: true }
+    this.#splitters = {
+      stdout: new LineSplitter(offsets.stdout, shown),
+      stderr: new LineSplitter(offsets.stderr, shown),
+    }
   }
 
   /** The events of the lines that these pieces complete. */

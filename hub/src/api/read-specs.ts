@@ -4,8 +4,6 @@ import { formatSize, type JobSpec, MAX_SPEC_BYTES, parseJobSpec, Refused, type S
 export const MAX_JOBS = 10_000
 /** A spec takes some 10 µs to parse: others get their turn after a few milliseconds. */
 const SPECS_A_TURN = 250
-/** Deeper input than any program reads; much deeper input would exhaust the stack of some reader. */
-const MAX_DEPTH = 64
 
 /** The specs of a submit, one or a batch; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
 export async function readSpecs(body: unknown, bodyBytes: number): Promise<readonly JobSpec[]> {
@@ -32,9 +30,6 @@ export async function readSpecs(body: unknown, bodyBytes: number): Promise<reado
 type One = { readonly spec: JobSpec } | { readonly issues: readonly SpecIssue[] }
 
 function readOne(value: unknown, mayBeLarge: boolean, prefix: string): One {
-  if (isTooDeep(value, MAX_DEPTH)) {
-    return { issues: [{ path: `${prefix}(whole)`, message: `found values nested deeper than ${MAX_DEPTH} levels` }] }
-  }
   if (mayBeLarge) checkSize(value, prefix)
   const parsed = parseJobSpec(value)
   if (parsed.ok) return parsed
@@ -66,13 +61,6 @@ function checkSize(value: unknown, prefix: string): void {
     'request.too_large',
     `${which} has ${bytes} bytes (${formatSize(bytes)}), a spec has at most ${MAX_SPEC_BYTES} (${formatSize(MAX_SPEC_BYTES)})`,
   )
-}
-
-function isTooDeep(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (levels === 0) return true
-  for (const child of Object.values(value)) if (isTooDeep(child, levels - 1)) return true
-  return false
 }
 
 function invalid(issues: readonly SpecIssue[]): Refused {

@@ -71,7 +71,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     isStopping: () => false,
     ...overrides,
   })
-  const own = commits()
+  let own = commits()
   await api.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`
   const token = async (role: Role, owner: string, expiresAt: number | null = null): Promise<string> => {
@@ -93,6 +93,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     call: (method, path, options = {}) => call(url, admin, method, path, options),
     close: async () => {
       await api.close()
+      own = 0
       await streams.close()
       await store.close()
     },

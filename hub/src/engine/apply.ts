@@ -81,7 +81,7 @@ const APPLIERS: Appliers = {
     state.dirtyWorkers.add(id)
   },
   workerRemoved: (state, { id }) => {
-    for (const { claim } of workerOf(state, id).lost.values()) for (const uuid of claim.gpus) state.devices.delete(uuid)
+    for (const { claim } of workerOf(state, id).lost.values()) freeDevices(state, claim)
     state.workers.delete(id)
     state.dirtyWorkers.delete(id)
   },
@@ -233,8 +233,16 @@ function giveBack(state: State, claim: Claim): void {
   worker.cpusMilliFree += claim.cpusMilli
   worker.memoryMbFree += claim.memoryMb
   worker.slotsFree += 1
-  for (const uuid of claim.gpus) if (state.devices.get(uuid) === claimKey(claim)) state.devices.delete(uuid)
+  freeDevices(state, claim)
   state.dirtyWorkers.add(claim.worker)
+}
+
+/** Two workers on one host share devices: what one gives back may be what a job waits for on the other. */
+function freeDevices(state: State, claim: Claim): void {
+  if (claim.gpus.length === 0) return
+  for (const uuid of claim.gpus) if (state.devices.get(uuid) === claimKey(claim)) state.devices.delete(uuid)
+  for (const { id, facts } of state.workers.values())
+    if (facts.hardware.gpus.some(gpu => claim.gpus.includes(gpu.uuid))) state.dirtyWorkers.add(id)
 }
 
 function activate(state: State, active: ActiveJob): void {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Change, type IdempotencyRow, JOURNAL_VERSION, type RowWrite } from '@stoker/protocol'
+import { type Change, JOURNAL_VERSION, type RowWrite } from '@stoker/protocol'
 import type { Policy } from '../scheduler/policy.ts'
 import { apply } from './apply.ts'
 import type { Command, Facts, NewJob, Replies } from './commands.ts'
@@ -28,8 +28,6 @@ export class Core {
   #changes: Change[] = []
   #rows: RowWrite[] = []
   #submissions = new Map<number, NewJob>()
-  #keys = new Map<string, IdempotencyRow>()
-  #keysBefore = new Map<string, IdempotencyRow>()
 
   constructor(state: State, policy: Policy, rules: Rules) {
     this.state = state
@@ -47,11 +45,6 @@ export class Core {
     this.#emit.change(change)
   }
 
-  /** The idempotency key as this batch or the one before it set it: the store may not have it yet when facts are read. */
-  keyOfBatch(owner: string, key: string): IdempotencyRow | null {
-    return this.#keys.get(`${owner}\n${key}`) ?? this.#keysBefore.get(`${owner}\n${key}`) ?? null
-  }
-
   /** Lets the policy place what can start now and closes the batch; null if nothing happened. */
   finish(now: Now): Batch | null {
     this.#place(now)
@@ -63,8 +56,6 @@ export class Core {
     this.#changes = []
     this.#rows = []
     this.#submissions = new Map()
-    this.#keysBefore = this.#keys
-    this.#keys = new Map()
     state.dirtyCounters.clear()
     if (changes.length === 0)
       return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
@@ -87,20 +78,9 @@ export class Core {
     state.dirtyWorkers.clear()
   }
 
-  #rememberKey(
-    owner: string,
-    { key, hash }: { key: string; hash: string },
-    jobs: readonly { seq: number }[],
-    at: number,
-  ): void {
-    this.#keys.set(`${owner}\n${key}`, { owner, key, hash, firstSeq: jobs[0]?.seq ?? 0, count: jobs.length, at })
-  }
-
   readonly #emit: Emit = {
     change: change => {
       for (const row of project(change, this.state, this.#submissions)) this.#rows.push(row)
-      if (change.c === 'submitted' && change.key !== null)
-        this.#rememberKey(change.owner, change.key, change.jobs, change.at)
       apply(this.state, change)
       this.#changes.push(change)
     },

@@ -1,7 +1,8 @@
 import { type IdempotencyRow, Refused } from '@stoker/protocol'
-import type { Command, Facts, ReplyTo } from './commands.ts'
+import type { Command, Facts, Replies, ReplyTo } from './commands.ts'
 import { NO_FACTS } from './commands.ts'
 import type { Batch, Core } from './core.ts'
+import { type KeyRead, RecentKeys } from './recent-keys.ts'
 import type { Now, State } from './state.ts'
 
 /** The store as the loop needs it. */
@@ -29,6 +30,7 @@ export interface LoopPorts {
 interface Pending {
   readonly command: Command
   readonly facts: Facts
+  readonly keyRead: KeyRead | null
   readonly resolve: (reply: never) => void
   readonly reject: (error: unknown) => void
 }
@@ -38,6 +40,7 @@ export class EngineLoop {
   #core: Core
   readonly #ports: LoopPorts
   readonly #listeners = new Set<(batch: Batch) => void>()
+  readonly #keys = new RecentKeys()
   #pending: Pending[] = []
   #readers: { readonly read: (state: State) => void; readonly reject: (error: unknown) => void }[] = []
   #scheduled = false
@@ -51,16 +54,18 @@ export class EngineLoop {
 
   /** Resolves after the command's changes are durable; rejects with Refused if it was not allowed. */
   async execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
-    const facts = await this.#facts(command)
+    const keyRead = command.kind === 'submit' && command.key !== null ? this.#keys.beginRead() : null
+    const facts = await this.#facts(command, keyRead)
     return new Promise<ReplyTo<C>>((resolve, reject) => {
-      this.#pending.push({ command, facts, resolve: resolve as (reply: never) => void, reject })
+      this.#pending.push({ command, facts, keyRead, resolve: resolve as (reply: never) => void, reject })
       this.#schedule()
     })
   }
 
   /** Live state as it is durable: waits for the batch it would otherwise see too early. */
   read<T>(look: (state: State) => T): Promise<T> {
-    if (!this.#busy && this.#broken === null) return Promise.resolve(look(this.#core.state))
+    if (this.#broken !== null) return Promise.reject(this.#broken)
+    if (!this.#busy) return Promise.resolve(look(this.#core.state))
     return new Promise((resolve, reject) => {
       this.#readers.push({ read: state => resolve(look(state)), reject })
     })
@@ -111,12 +116,16 @@ export class EngineLoop {
     const now = this.#ports.now()
     const answers = taken.map(pending => this.#decide(pending, now))
     const batch = this.#core.finish(now)
-    if (batch === null) return settle(answers)
+    if (batch === null) {
+      this.#written(taken)
+      return settle(answers)
+    }
     try {
       await this.#ports.journal.append(batch.commit)
     } catch (error) {
       if (!(await this.#survived(batch, taken, error))) return
     }
+    this.#written(taken)
     settle(answers)
     for (const listener of this.#listeners) listener(batch)
   }
@@ -124,6 +133,7 @@ export class EngineLoop {
   #decide(pending: Pending, now: Now): () => void {
     try {
       const reply = this.#core.execute(pending.command, this.#freshFacts(pending), now)
+      this.#rememberKey(pending.command, reply, now)
       return () => pending.resolve(reply as never)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
@@ -139,6 +149,7 @@ export class EngineLoop {
       throw error
     }
     this.#core = await this.#ports.recover()
+    this.#keys.dropped()
     const reserve = await this.#ports.openReserve()
     for (const pending of taken) {
       if (reserve && pending.command.kind !== 'submit') this.#pending.push(pending)
@@ -147,15 +158,31 @@ export class EngineLoop {
     return false
   }
 
-  async #facts(command: Command): Promise<Facts> {
+  async #facts(command: Command, keyRead: KeyRead | null): Promise<Facts> {
     if (command.kind !== 'submit' || command.key === null) return NO_FACTS
-    return { idempotency: await this.#ports.journal.idempotency(command.owner, command.key.key) }
+    try {
+      return { idempotency: await this.#ports.journal.idempotency(command.owner, command.key.key) }
+    } catch (error) {
+      if (keyRead !== null) this.#keys.endRead(keyRead)
+      throw error
+    }
   }
 
-  /** Two submits with one key in one batch: the second must see the first. */
+  #rememberKey(command: Command, reply: unknown, now: Now): void {
+    if (command.kind !== 'submit' || command.key === null) return
+    const { firstSeq, count, repeated } = reply as Replies['submit']
+    if (!repeated) this.#keys.remember({ owner: command.owner, ...command.key, firstSeq, count, at: now.wall })
+  }
+
+  #written(taken: readonly Pending[]): void {
+    for (const { keyRead } of taken) if (keyRead !== null) this.#keys.endRead(keyRead)
+    this.#keys.written()
+  }
+
+  /** The store was asked before the batch in which a submit with the same key may have been taken: that one must be seen. */
   #freshFacts({ command, facts }: Pending): Facts {
     if (command.kind !== 'submit' || command.key === null || facts.idempotency !== null) return facts
-    return { idempotency: this.#core.keyOfBatch(command.owner, command.key.key) }
+    return { idempotency: this.#keys.find(command.owner, command.key.key) }
   }
 
   #answerReaders(): void {

@@ -119,7 +119,7 @@ export function projectCounters(state: State): RowWrite[] {
 
 function projectSubmitted(
   { owner, at, jobs, key }: ChangeOf<'submitted'>,
-  state: State,
+  _state: State,
   specs: Submissions,
 ): RowWrite[] {
   const rows: RowWrite[] = []
@@ -127,17 +127,22 @@ function projectSubmitted(
     const job = specs.get(seq)
     if (job === undefined) throw new Error(`job ${seq} is submitted without its spec`)
     const labels = Object.entries(job.spec.labels)
-    const fresh = { seq, id, owner, bucket, name, type, submittedAt: at, retryOf: retryOf ?? null }
     rows.push({
       op: 'insert',
       table: 'job',
-      row: {
-        ...NEW_JOB,
-        ...fresh,
-        priority: state.buckets.get(bucket)?.priority ?? job.spec.priority,
+      row: newJobRow({
+        seq,
+        id,
+        owner,
+        bucket,
+        name,
+        type,
+        submittedAt: at,
+        retryOf: retryOf ?? null,
+        priority: job.spec.priority,
         labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
         spec: job.specText,
-      },
+      }),
     })
     for (const [labelKey, value] of labels)
       rows.push({ op: 'insert', table: 'label', row: { key: labelKey, value, job: seq } })
@@ -153,32 +158,51 @@ function projectSubmitted(
   return rows
 }
 
-const NEW_JOB = {
-  state: 'queued',
-  startedAt: null,
-  endedAt: null,
-  dueAt: null,
-  reason: null,
-  cancelBy: null,
-  attempts: 0,
-  failures: 0,
-  lost: 0,
-  attemptEpoch: null,
-  attemptState: null,
-  outcome: null,
-  worker: null,
-  gpus: null,
-  placedAt: null,
-  runningAt: null,
-  attemptEndedAt: null,
-  isolation: null,
-  exitCode: null,
-  signal: null,
-  error: null,
-  note: null,
-  usage: null,
-  result: null,
-} as const
+type NewJobFacts = Pick<
+  JobRow,
+  'seq' | 'id' | 'owner' | 'bucket' | 'name' | 'type' | 'priority' | 'labels' | 'spec' | 'submittedAt' | 'retryOf'
+>
+
+/** Written out, not spread: this runs for every job of a large batch. */
+function newJobRow(facts: NewJobFacts): JobRow {
+  return {
+    seq: facts.seq,
+    id: facts.id,
+    owner: facts.owner,
+    bucket: facts.bucket,
+    state: 'queued',
+    name: facts.name,
+    type: facts.type,
+    priority: facts.priority,
+    labels: facts.labels,
+    spec: facts.spec,
+    submittedAt: facts.submittedAt,
+    startedAt: null,
+    endedAt: null,
+    dueAt: null,
+    reason: null,
+    cancelBy: null,
+    retryOf: facts.retryOf,
+    attempts: 0,
+    failures: 0,
+    lost: 0,
+    attemptEpoch: null,
+    attemptState: null,
+    outcome: null,
+    worker: null,
+    gpus: null,
+    placedAt: null,
+    runningAt: null,
+    attemptEndedAt: null,
+    isolation: null,
+    exitCode: null,
+    signal: null,
+    error: null,
+    note: null,
+    usage: null,
+    result: null,
+  }
+}
 
 function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): RowWrite[] {
   const active = state.active.get(change.job)

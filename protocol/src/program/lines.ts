@@ -8,18 +8,20 @@ export interface Line {
   readonly truncated: boolean
 }
 
-/** Cuts bytes into lines. Frames may end anywhere, inside a character too; a line longer than the cap keeps its start and is marked. */
+/** Cuts bytes into lines. Frames may end anywhere, inside a character too; a line longer than the cap keeps its start and is marked. Blank lines say nothing to a program's listener and are skipped, unless someone wants to see them. */
 export class LineSplitter {
   #parts: Uint8Array[] = []
   #held = 0
   #discarding = false
   #offset: number
   readonly #maxBytes: number
+  readonly #keepBlank: boolean
   readonly #decoder = new TextDecoder('utf-8')
 
-  constructor(startOffset = 0, maxBytes = 1024 * 1024) {
+  constructor(startOffset = 0, { maxBytes = 1024 * 1024, keepBlank = false } = {}) {
     this.#offset = startOffset
     this.#maxBytes = maxBytes
+    this.#keepBlank = keepBlank
   }
 
   push(bytes: Uint8Array): Line[] {
@@ -54,7 +56,8 @@ export class LineSplitter {
 
   #emit(lines: Line[]): void {
     const text = this.#takeText()
-    if (text.trim() !== '') lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
+    if (this.#keepBlank || text.trim() !== '')
+      lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
     this.#discarding = false
   }
 

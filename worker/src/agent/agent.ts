@@ -17,6 +17,8 @@ export interface AgentPorts {
   readonly workspaces: RunnerPorts['workspaces']
   readonly sources: LiveSources
   readonly now: () => number
+  /** Never jumps: what time passed is measured with it. */
+  readonly steadyNow: () => number
   readonly random: () => number
   readonly log: (text: string) => void
   readonly ready: () => void
@@ -110,7 +112,7 @@ export class Agent implements Delivery {
 
   #step(event: SessionEvent): void {
     if (this.#session === null) this.#early?.push(event)
-    else this.#perform(this.#session.step(event, this.#ports.now()))
+    else this.#perform(this.#session.step(event, this.#ports.steadyNow(), this.#ports.now()))
   }
 
   #perform(actions: readonly SessionAction[]): void {

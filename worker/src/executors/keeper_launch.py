@@ -36,7 +36,7 @@ class Launch:
         self.status_pipe, self.status_text, self.status_over = None, "", False
         self.started_ms, self.network_failed = int(time.time() * 1000), None
         limits = order["limits"]
-        asked = {"memory": limits["memoryBytes"], "cpu": limits["cpus"]}
+        asked = {"memory": limits["memoryBytes"], "cpu": limits["cpuShare"]}
         kinds = ["kill", "pids", *(kind for kind, value in asked.items() if value is not None)]
         self.leaves = {f"{groups[kind][0]}/stoker-{order['key']}": groups[kind][1] for kind in kinds if kind in groups}
         whole = "pids" in groups and ("memory" in groups or limits["memoryBytes"] is None)
@@ -139,10 +139,9 @@ class Launch:
             for name in ("memory.max", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
                 set_limit(self.leaves, name, limits["memoryBytes"])
             set_limit(self.leaves, "memory.swap.max", 0)
-        if limits["cpus"] is not None:
-            quota = max(1000, int(limits["cpus"] * 100_000))
-            set_limit(self.leaves, "cpu.max", f"{quota} 100000")
-            set_limit(self.leaves, "cpu.cfs_quota_us", quota)
+        if limits["cpuShare"] is not None:
+            set_limit(self.leaves, "cpu.weight", max(1, min(10_000, int(limits["cpuShare"] * 10))))
+            set_limit(self.leaves, "cpu.shares", max(2, int(limits["cpuShare"] * 102)))
         try:
             for leaf, home in self.leaves.items():
                 joined.append(home)

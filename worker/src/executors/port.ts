@@ -18,7 +18,8 @@ export interface LaunchOrder {
   readonly graceMs: number
   /** Of both streams together; what is above is counted and dropped while the program goes on. */
   readonly outputLimitBytes: number
-  readonly limits: { readonly cpus: number | null; readonly memoryBytes: number | null; readonly pids: number }
+  /** `cpuShare` is a weight, not a ceiling: the whole tree together counts as so many tenths of one ordinary process, however many it forks. */
+  readonly limits: { readonly cpuShare: number | null; readonly memoryBytes: number | null; readonly pids: number }
   /** Device nodes shown in a sandbox. */
   readonly devices: readonly string[]
   /** Further paths shown in a sandbox, read-only and at the same place. */

@@ -60,7 +60,7 @@ function probeOrder(folder: string, network: 'none' | 'internet'): LaunchOrder {
     deadlineMs: 20_000,
     graceMs: 0,
     outputLimitBytes: 65_536,
-    limits: { cpus: null, memoryBytes: null, pids: 16 },
+    limits: { cpuShare: null, memoryBytes: null, pids: 16 },
     devices: [],
     visiblePaths: [],
   }

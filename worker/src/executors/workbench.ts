@@ -68,7 +68,7 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   deadlineMs: null,
   graceMs: 5_000,
   outputLimitBytes: 100_000_000,
-  limits: { cpus: null, memoryBytes: null, pids: 200 },
+  limits: { cpuShare: null, memoryBytes: null, pids: 200 },
   devices: [],
   visiblePaths: [],
 }

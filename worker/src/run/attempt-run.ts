@@ -138,7 +138,7 @@ export function launch(
     deadlineMs: spec.timeoutMs,
     graceMs: GRACE_MS,
     outputLimitBytes: spec.outputLimitBytes,
-    limits: { cpus: null, memoryBytes: spec.resources.memoryBytes, pids: MAX_PIDS },
+    limits: { cpuShare: Math.max(0.1, spec.resources.cpus), memoryBytes: spec.resources.memoryBytes, pids: MAX_PIDS },
   })
 }
 

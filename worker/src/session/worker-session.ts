@@ -17,7 +17,7 @@ import type { Spool, SpoolBatch } from './spool.ts'
 /** Without any word from the hub for this long the connection counts as dead; the hub answers every beat. */
 const SILENCE_MS = 10_000
 const FIRST_RETRY_MS = 200
-const LONGEST_RETRY_MS = 15_000
+const LONGEST_RETRY_MS = 4_000
 
 /** The worker's side of everything it says in a hello that it knows only from outside. */
 export type Introduction = Omit<Hello, 't' | 'protocol' | 'epochSeen' | 'nextBatch' | 'holding' | 'draining'>
@@ -60,7 +60,9 @@ export class WorkerSession {
   #phase: 'away' | 'greeting' | 'open' | 'refused' = 'away'
   #tries = 0
   #epoch: number
+  /** This worker's own wish; the hub's wish is in force until its next word and is not told back to it. */
   #draining = false
+  #drainedByHub = false
   #welcome: Welcome | null = null
   #heardAt = 0
   #beatAt = 0
@@ -76,6 +78,9 @@ export class WorkerSession {
     this.#epoch = options.epochSeen
     this.#random = options.random
     for (const holding of options.holding) this.#held.set(fenceKey(holding.fence), holding)
+    // Ends that wait to be resent are still held, or the hub would take their attempts for lost.
+    for (const { reports } of options.spool.unacked)
+      for (const report of reports) if (report.kind === 'ended' || report.kind === 'declined') this.#note(report)
   }
 
   get epochSeen(): number {
@@ -94,7 +99,8 @@ export class WorkerSession {
     return [{ a: 'dial', inMs: 0 }]
   }
 
-  step(event: SessionEvent, now: number): SessionAction[] {
+  /** `now` times beats and silence and never jumps; `wall` is what output and refusals are stamped with. */
+  step(event: SessionEvent, now: number, wall = now): SessionAction[] {
     switch (event.e) {
       case 'connected':
         return this.#greet(now)
@@ -102,16 +108,16 @@ export class WorkerSession {
         return this.#lostConnection()
       case 'message':
         this.#heardAt = now
-        return this.#hear(event.message, now)
+        return this.#hear(event.message, now, wall)
       case 'tick':
         return this.#tick(now)
       case 'report':
         this.#note(event.report)
         this.spool.report(event.report)
-        return this.#flush(now)
+        return this.#flush(wall)
       case 'output':
         this.spool.outputGrew(event.fence, event.sizes)
-        return this.#flush(now)
+        return this.#flush(wall)
       case 'drain':
         this.#draining = event.on
         return []
@@ -134,8 +140,8 @@ export class WorkerSession {
     return [{ a: 'hello', hello }]
   }
 
-  #hear(message: HubMessage, now: number): SessionAction[] {
-    if (message.t === 'welcome') return this.#welcomed(message, now)
+  #hear(message: HubMessage, now: number, wall: number): SessionAction[] {
+    if (message.t === 'welcome') return this.#welcomed(message, now, wall)
     if (message.t === 'refuse') {
       this.#phase = message.final ? 'refused' : this.#phase
       return [
@@ -146,20 +152,20 @@ export class WorkerSession {
     if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
     switch (message.t) {
       case 'offers':
-        return message.offers.flatMap(offer => this.#take(offer, now))
+        return message.offers.flatMap(offer => this.#take(offer, now, wall))
       case 'ack':
-        return [...this.#acked(message.n), ...this.#flush(now)]
+        return [...this.#acked(message.n), ...this.#flush(wall)]
       case 'stops':
         return message.stops
           .filter(stop => this.#held.has(fenceKey(stop.fence)))
           .map(stop => ({ a: 'stop' as const, stop }))
       case 'drain':
-        this.#draining = message.on
+        this.#drainedByHub = message.on
         return [{ a: 'draining', on: message.on }]
     }
   }
 
-  #welcomed(welcome: Welcome, now: number): SessionAction[] {
+  #welcomed(welcome: Welcome, now: number, wall: number): SessionAction[] {
     const why = incompatibility(PROTOCOL, welcome.protocol)
     if (why !== null) return this.#giveUp(why)
     if (welcome.epoch < this.#epoch)
@@ -173,6 +179,7 @@ export class WorkerSession {
     this.#tries = 0
     this.#epoch = welcome.epoch
     this.#welcome = welcome
+    this.#drainedByHub = welcome.draining
     this.#beatAt = now
     const stops = welcome.stale.map(fence => ({
       a: 'stop' as const,
@@ -180,7 +187,7 @@ export class WorkerSession {
     }))
     const acked = this.#acked(welcome.ackedBatch)
     const resends = this.spool.unacked.map(batch => ({ a: 'batch' as const, batch, resent: true }))
-    return [{ a: 'welcomed', welcome }, ...acked, ...stops, ...resends, ...this.#flush(now)]
+    return [{ a: 'welcomed', welcome }, ...acked, ...stops, ...resends, ...this.#flush(wall)]
   }
 
   #giveUp(why: string): SessionAction[] {
@@ -192,14 +199,15 @@ export class WorkerSession {
   }
 
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
-  #take(offer: Offer, now: number): SessionAction[] {
+  #take(offer: Offer, now: number, wall: number): SessionAction[] {
     const key = fenceKey(offer.fence)
     if (this.#held.has(key)) return []
     this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
-    if (this.#draining) {
+    if (this.#draining || this.#drainedByHub) {
       return this.step(
-        { e: 'report', report: { kind: 'declined', fence: offer.fence, at: now, reason: 'the worker is draining' } },
+        { e: 'report', report: { kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' } },
         now,
+        wall,
       )
     }
     return [{ a: 'start', offer }]
@@ -222,13 +230,13 @@ export class WorkerSession {
     })
   }
 
-  #flush(now: number): SessionAction[] {
+  #flush(wall: number): SessionAction[] {
     if (this.#phase !== 'open' || this.#welcome === null) return []
     const actions: SessionAction[] = []
     for (
-      let batch = this.spool.next(now, this.#welcome.creditBytes);
+      let batch = this.spool.next(wall, this.#welcome.creditBytes);
       batch !== null;
-      batch = this.spool.next(now, this.#welcome.creditBytes)
+      batch = this.spool.next(wall, this.#welcome.creditBytes)
     ) {
       actions.push({ a: 'batch', batch, resent: false })
     }

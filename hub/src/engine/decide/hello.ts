@@ -19,12 +19,15 @@ export function decideHello(
   emit: Emit,
 ): Replies['hello'] {
   const { hello } = command
-  if (hello.epochSeen > state.epoch) surpass(hello.epochSeen, state, now, emit)
+  refuseFarAhead(hello.epochSeen, state)
   const known = state.workers.get(hello.workerId)
   const owner = known === undefined ? admit(state, command, now, emit) : authenticate(known, command)
+  if (hello.epochSeen > state.epoch) emit.change({ c: 'epoch', epoch: hello.epochSeen + 1, at: now.wall })
   register(state, command, owner, now, emit)
   const worker = state.workers.get(hello.workerId)
   if (worker === undefined) throw new Error(`worker ${hello.workerId} vanished while registering`)
+  // Its old connection is dead and the new one not yet open: an offer made now would reach neither.
+  worker.connected = false
   if (hello.draining !== worker.draining && hello.draining)
     emit.change({ c: 'workerDrained', id: worker.id, on: true, at: now.wall })
   // Only a hub restored from a backup knows less than it acknowledged: it takes the worker's word.
@@ -37,14 +40,13 @@ export function decideHello(
 }
 
 /** A hub restored from a backup on a machine with a slow clock may be behind what its workers saw; no attempt may ever be named twice. */
-function surpass(epochSeen: number, state: State, now: Now, emit: Emit): void {
+function refuseFarAhead(epochSeen: number, state: State): void {
   if (!Number.isSafeInteger(epochSeen) || epochSeen > state.epoch + MAX_EPOCH_JUMP) {
     throw new Refused(
       'request.invalid',
       `the worker saw epoch ${epochSeen}, this hub is at ${state.epoch}: they do not belong together`,
     )
   }
-  emit.change({ c: 'epoch', epoch: epochSeen + 1, at: now.wall })
 }
 
 function authenticate(worker: WorkerState, { secretHash }: HelloCommand): string {
@@ -119,7 +121,11 @@ function settleActive(worker: WorkerState, held: ReadonlySet<string>, now: Now, 
 function settleHeld(state: State, worker: WorkerState, hello: Hello, now: Now, emit: Emit): Fence[] {
   return hello.holding.flatMap(({ fence, state: held }) => {
     const active = state.active.get(fence.job)
-    if (active !== undefined && claimKey(active.claim) === fenceKey(fence)) return []
+    if (active !== undefined && claimKey(active.claim) === fenceKey(fence)) {
+      // Taken up, though the report that said so may have died with the worker's process.
+      if (active.state === 'leased' && held !== 'ended') emit.change({ c: 'starting', job: fence.job, at: now.wall })
+      return []
+    }
     if (held === 'ended') return []
     return resumeIfLost(state, worker, fence, now, emit) ? [] : [fence]
   })

@@ -96,7 +96,8 @@ export class NativeGateway {
       this.#setConnected(hello.workerId, true)
     } catch (error) {
       if (!(error instanceof Refused)) throw error
-      connection.step({ e: 'refused', code: error.code, message: error.message, final: true })
+      const final = error.code !== 'disk.full'
+      connection.step({ e: 'refused', code: error.code, message: error.message, final })
     }
   }
 
@@ -142,11 +143,16 @@ export class NativeGateway {
       if (change.c === 'stopRequested') void this.#tellStop(change.job, change.by)
       else if (change.c === 'workerDrained') this.#byWorker.get(change.id)?.step({ e: 'drain', on: change.on })
       else if (change.c === 'placed' && change.attempt > 1) void this.#tellStale(change)
-      else if (change.c === 'workerRemoved') this.#byWorker.get(change.id)?.terminate()
-      else if (change.c === 'attemptEnded') this.#ports.board.forgetJob(change.job)
+      else if (change.c === 'workerRemoved') this.#forgetWorker(change.id)
+      else if (change.c === 'attemptEnded' || change.c === 'lost') this.#ports.board.forgetJob(change.job)
     }
     for (const [worker, offers] of await offersOf(batch, this.#ports.queries))
       this.#byWorker.get(worker)?.step({ e: 'offer', offers })
+  }
+
+  #forgetWorker(worker: string): void {
+    this.#byWorker.get(worker)?.terminate()
+    this.#ports.board.forgetWorker(worker)
   }
 
   async #tellStop(job: number, by: string): Promise<void> {

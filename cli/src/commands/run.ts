@@ -1,0 +1,129 @@
+import type { Client } from '@stoker/client'
+import type { Job } from '@stoker/protocol'
+import type { Command } from 'commander'
+import type { Cli } from '../command-table.ts'
+import { withHub } from '../connect.ts'
+import { EXIT, exitCodeOfRun } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { followJob } from '../follow/follow-job.ts'
+import { lasted, shortId, stateText } from '../output/job-words.ts'
+import { paperOf } from '../output/paper.ts'
+import { plainText } from '../output/plain-text.ts'
+import { type OutputOptions, type Printer, printerFor, type View, withOutput } from '../output/printer.ts'
+import type { OutputOf } from '../output/schemas.ts'
+import { locateIssues } from '../spec/locate-issues.ts'
+import { type FoundSpec, readSpecs } from '../spec/read-specs.ts'
+import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
+
+type RunOptions = SpecOptions & OutputOptions & { readonly detach?: boolean }
+
+export function define(command: Command, cli: Cli): void {
+  withOutput(withSpecOptions(command))
+    .usage('[options] -- <program> [args...]\n       stoker run [options] <file>')
+    .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
+    .option('--detach', 'do not follow the job')
+    .addHelpText('after', '\nCtrl-C cancels the job and waits for its end; a second one leaves at once.')
+    .action(async (words: string[], options: RunOptions) => cli.exitWith(await run(words, options, cli)))
+}
+
+async function run(words: readonly string[], options: RunOptions, cli: Cli): Promise<number> {
+  const found = await specOf(words, cli)
+  const out = printerFor(cli.io, options)
+  return withHub(cli.io, options, async client => {
+    const stop = stopOnSignal(cli, out)
+    try {
+      const { id, unschedulable } = await submit(client, found, options)
+      if (options.detach === true) {
+        if (unschedulable !== null) out.note(`it waits: ${plainText(unschedulable)}`)
+        out.show({ id, exitCode: null, job: null }, runView)
+        return EXIT.ok
+      }
+      out.note(`job ${id}`)
+      stop.submitted(client, id)
+      return await follow(client, id, cli, out, stop.left)
+    } finally {
+      stop.release()
+    }
+  })
+}
+
+async function submit(client: Client, found: FoundSpec, options: RunOptions) {
+  try {
+    return await client.submit(applySpecOptions(found.spec, options), { failFast: options.failFast })
+  } catch (error) {
+    throw locateIssues(error, [found])
+  }
+}
+
+async function follow(client: Client, id: string, cli: Cli, out: Printer, left: AbortSignal): Promise<number> {
+  const { io } = cli
+  const outs =
+    out.kind === 'quiet'
+      ? { stdout: null, stderr: null }
+      : { stdout: out.kind === 'json' ? io.stderr : io.stdout, stderr: io.stderr }
+  try {
+    const job = await followJob(client, id, io, { ...outs, note: out.note, signal: left })
+    const exitCode = exitCodeOfRun(job)
+    if (out.kind === 'human') out.note(endText(job, cli))
+    else out.show({ id, exitCode, job }, runView)
+    return exitCode
+  } catch (error) {
+    if (!left.aborted) throw error
+    out.note(`left; the job is still being stopped, see it with: stoker show ${shortId(id)}`)
+    return EXIT.left
+  }
+}
+
+async function specOf(words: readonly string[], cli: Cli): Promise<FoundSpec> {
+  if (cli.argv.includes('--')) {
+    if (words.length > 0) return { spec: { command: [...words] }, place: () => null }
+    throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })
+  }
+  const [file, ...more] = words
+  if (file === undefined || more.length > 0 || !/(^-|\.(ya?ml|json))$/i.test(file)) {
+    throw new Failure('run takes a program behind -- or one job file (.yaml, .yml, .json or - for stdin)', {
+      exitCode: EXIT.usage,
+      details: [`for a program:  stoker run -- ${words.join(' ') || 'python3 train.py'}`],
+    })
+  }
+  const [found, ...others] = await readSpecs(file, cli.io)
+  if (found === undefined || others.length > 0)
+    throw new Failure(`run follows one job, ${file} holds ${others.length + 1}; use: stoker submit ${file}`, {
+      exitCode: EXIT.usage,
+    })
+  return found
+}
+
+/** The first Ctrl-C cancels the job, also one that is only just being submitted; the second leaves. */
+function stopOnSignal(cli: Cli, out: Printer) {
+  const leave = new AbortController()
+  let signals = 0
+  let cancel = () => {}
+  const release = cli.io.onStop(() => {
+    signals += 1
+    if (signals > 1) return leave.abort()
+    out.note('\ncanceling the job; Ctrl-C again leaves without waiting for its end')
+    cancel()
+  })
+  return {
+    left: leave.signal,
+    release,
+    submitted(client: Client, id: string): void {
+      cancel = () => void client.cancel(id).catch(error => out.note(`the cancel was not taken: ${String(error)}`))
+      if (signals > 0) cancel()
+    },
+  }
+}
+
+const runView: View<OutputOf<'run'>> = { ids: ({ id }) => [id], human: ({ id }) => id }
+
+function endText(job: Job, cli: Cli): string {
+  const paper = paperOf(cli.io, cli.io.stderr)
+  const took = lasted(job, cli.io.now())
+  const reason = job.state === 'succeeded' ? '' : `: ${plainText((job.reason ?? '').split('\n', 1).join(''))}`
+  return stateText(
+    job.state,
+    `${job.state}${took === '' ? '' : ` after ${took}`}${reason === ': ' ? '' : reason}`,
+    paper,
+  )
+}

@@ -1,0 +1,39 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** All that the environment decides. `$STOKER_HOME` moves everything into one folder. */
+export interface Config {
+  readonly dataFolder: string
+  readonly contextsFile: string
+  readonly url: string | undefined
+  readonly token: string | undefined
+  readonly color: 'auto' | 'always' | 'never'
+}
+
+export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const home = given(env.STOKER_HOME)
+  const data = home ?? join(given(env.XDG_DATA_HOME) ?? join(homedir(), '.local', 'share'), 'stoker')
+  const config = home ?? join(given(env.XDG_CONFIG_HOME) ?? join(homedir(), '.config'), 'stoker')
+  return {
+    dataFolder: data,
+    contextsFile: join(config, 'contexts.json'),
+    url: given(env.STOKER_URL),
+    token: given(env.STOKER_TOKEN),
+    color: colorOf(env),
+  }
+}
+
+function colorOf(env: Readonly<Record<string, string | undefined>>): Config['color'] {
+  if (given(env.NO_COLOR) !== undefined || env.TERM === 'dumb') return 'never'
+  return given(env.FORCE_COLOR) === undefined || env.FORCE_COLOR === '0' ? 'auto' : 'always'
+}
+
+/** An empty variable counts as none. */
+function given(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value
+}
+
+/** The environment of a child: ours, and what only it should know; unlike arguments, other users cannot list it. */
+export function environmentWith(extra: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  return { ...process.env, ...extra }
+}

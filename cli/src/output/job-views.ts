@@ -1,0 +1,113 @@
+import type { Attempt, Job, JobDetail, JobPage } from '@stoker/protocol'
+import { formatDuration, formatSize } from '@stoker/protocol'
+import { ago, lasted, shortId, stateText } from './job-words.ts'
+import type { Paper } from './paper.ts'
+import { plainText } from './plain-text.ts'
+import type { View } from './printer.ts'
+import { type Column, table } from './table.ts'
+
+/** The list: short ids for people, whole ones for scripts. */
+export const jobPageView: View<JobPage> = {
+  ids: page => page.jobs.map(job => job.id),
+  human(page, paper) {
+    if (page.jobs.length === 0) return 'no jobs'
+    const more = page.next === null ? '' : `\n${paper.color.dim(`more: --cursor ${page.next}`)}`
+    return table(jobColumns(paper), page.jobs, paper) + more
+  },
+}
+
+export const jobsView: View<{ readonly jobs: readonly Job[] }> = {
+  ids: ({ jobs }) => jobs.map(job => job.id),
+  human: ({ jobs }, paper) => table(jobColumns(paper), jobs, paper),
+}
+
+/** One job: what it is, how it stands, where it ran. */
+export const jobDetailView: View<JobDetail> = {
+  ids: job => [job.id],
+  human(job, paper) {
+    const rows = [...facts(job, paper)].filter(([, text]) => text !== '')
+    const wide = Math.max(...rows.map(([name]) => name.length))
+    const lines = rows.map(([name, text]) => `${paper.color.dim(name.padEnd(wide))}  ${text}`)
+    const attempts = job.history.length === 0 ? [] : ['', table(attemptColumns(paper), job.history, paper)]
+    return [...lines, ...attempts].join('\n')
+  },
+}
+
+function jobColumns(paper: Paper): Column<Job>[] {
+  return [
+    { title: 'ID', cell: job => shortId(job.id) },
+    { title: 'STATE', cell: stateWithProgress, paint: (text, job) => stateText(job.state, text, paper) },
+    { title: 'NAME', cell: job => job.name, shrinkTo: 8 },
+    { title: 'TYPE', cell: job => job.type, shrinkTo: 7, importance: 1 },
+    { title: 'WORKER', cell: job => job.worker?.name ?? '-', shrinkTo: 6, importance: 4 },
+    { title: 'SUBMITTED', cell: job => ago(job.submittedAt, paper.now), importance: 3 },
+    { title: 'RAN', cell: job => lasted(job, paper.now), importance: 2 },
+    { title: 'NOTE', cell: noteOf, shrinkTo: 8, importance: 5, paint: text => paper.color.dim(text) },
+  ]
+}
+
+function attemptColumns(paper: Paper): Column<Attempt>[] {
+  return [
+    { title: 'ATTEMPT', cell: one => String(one.number) },
+    { title: 'STATE', cell: one => one.outcome ?? one.state },
+    { title: 'WORKER', cell: one => one.worker.name, shrinkTo: 6 },
+    { title: 'ISOLATION', cell: one => one.isolation ?? '-', importance: 1 },
+    { title: 'STARTED', cell: one => (one.startedAt === null ? '-' : ago(one.startedAt, paper.now)), importance: 2 },
+    { title: 'RAN', cell: one => lasted(one, paper.now), importance: 3 },
+    { title: 'EXIT', cell: one => one.signal ?? String(one.exitCode ?? '-') },
+    { title: 'ERROR', cell: one => (one.error ?? '').split('\n', 1).join(''), shrinkTo: 5 },
+  ]
+}
+
+function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
+  const { spec } = job
+  yield ['id', job.id]
+  yield ['name', plainText(job.name)]
+  yield ['state', stateText(job.state, stateWithProgress(job), paper) + (job.cancelRequested ? ' (canceling)' : '')]
+  yield ['why', plainText(job.reason ?? job.unschedulable ?? '')]
+  yield ['command', plainText(typeof spec.command === 'string' ? spec.command : (spec.command?.join(' ') ?? ''))]
+  yield ['type', job.type]
+  yield ['owner', job.owner]
+  yield ['asks for', asks(job)]
+  yield [
+    'labels',
+    plainText(
+      Object.entries(job.labels)
+        .map(([key, value]) => `${key}=${value}`)
+        .join(' '),
+    ),
+  ]
+  yield ['worker', plainText(job.worker?.name ?? '')]
+  yield ['submitted', `${job.submittedAt} (${ago(job.submittedAt, paper.now)})`]
+  yield ['ran', lasted(job, paper.now)]
+  yield ['exit', job.signal ?? String(job.exitCode ?? '')]
+  yield ['retry of', job.retryOf ?? '']
+  yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
+}
+
+function asks({ spec, priority }: JobDetail): string {
+  const { resources, placement, timeoutMs } = spec
+  const parts = [
+    resources.gpus > 0 ? `${resources.gpus} GPU${resources.gpus === 1 ? '' : 's'}` : '',
+    resources.gpuMemoryBytes === null ? '' : `${formatSize(resources.gpuMemoryBytes)} each`,
+    resources.gpuModel ?? '',
+    `${resources.cpus} CPU${resources.cpus === 1 ? '' : 's'}`,
+    resources.memoryBytes === null ? '' : formatSize(resources.memoryBytes),
+    timeoutMs === null ? '' : `at most ${formatDuration(timeoutMs)}`,
+    priority === 0 ? '' : `priority ${priority}`,
+    placement.worker === null ? '' : `worker ${placement.worker}`,
+    ...placement.tags.map(tag => `tag ${tag}`),
+  ]
+  return plainText(parts.filter(part => part !== '').join(', '))
+}
+
+function stateWithProgress(job: Job): string {
+  const percent = job.state === 'active' ? job.progress?.percent : null
+  return percent === null || percent === undefined ? job.state : `${job.state} ${Math.round(percent)}%`
+}
+
+function noteOf(job: Job): string {
+  if (job.state === 'queued' || job.state === 'waiting') return job.unschedulable ?? job.reason ?? ''
+  if (job.state === 'active') return job.progress?.operation ?? ''
+  return job.state === 'succeeded' ? '' : (job.reason ?? '').split('\n', 1).join('')
+}

@@ -1,0 +1,79 @@
+import { formatSize, type Worker, type WorkerDetail } from '@stoker/protocol'
+import { ago, shortId } from './job-words.ts'
+import type { Paper } from './paper.ts'
+import { plainText } from './plain-text.ts'
+import type { View } from './printer.ts'
+import { type Column, table } from './table.ts'
+
+export const workersView: View<{ readonly workers: readonly Worker[] }> = {
+  ids: ({ workers }) => workers.map(worker => worker.id),
+  human({ workers }, paper) {
+    if (workers.length === 0) return 'no workers; start one with `stoker worker`'
+    return table(workerColumns(paper), workers, paper)
+  },
+}
+
+export const workerView: View<Worker> = {
+  ids: worker => [worker.id],
+  human: (worker, paper) => table(workerColumns(paper), [worker], paper),
+}
+
+/** One worker: its machine, what it can do, what it runs now. */
+export const workerDetailView: View<WorkerDetail> = {
+  ids: worker => [worker.id],
+  human(worker, paper) {
+    const { hardware, abilities } = worker
+    const gpus = hardware.gpus.map(gpu => {
+      const sample = worker.samples.at(-1)?.gpus.find(one => one.uuid === gpu.uuid)
+      const use = sample?.utilization == null ? '' : `, ${sample.utilization}% busy`
+      return `GPU ${gpu.index}: ${gpu.name}, ${formatSize(gpu.memoryMb * 1e6)}${use}${gpu.simulated ? ' (simulated)' : ''}`
+    })
+    const jobs = worker.attempts.map(one => `runs ${shortId(one.job)}, attempt ${one.attempt}, ${one.state}`)
+    const lines = [
+      `${hardware.cpuModel}, ${hardware.cores} cores, ${formatSize(hardware.memoryBytes)}, ${hardware.os} ${hardware.arch}`,
+      ...gpus,
+      hardware.gpuNote ?? '',
+      `programs: ${abilities.executors.includes('process') ? isolationText(abilities) : 'none, inline types only'}`,
+      abilities.note ?? '',
+      ...jobs,
+    ]
+    const details = lines.filter(line => line !== '').map(line => plainText(line))
+    return [table(workerColumns(paper), [worker], paper), '', ...details].join('\n')
+  },
+}
+
+function isolationText(abilities: WorkerDetail['abilities']): string {
+  const kinds = [abilities.sandbox ? 'sandboxed' : '', abilities.unsandboxed ? 'unsandboxed allowed' : '']
+  return kinds.filter(kind => kind !== '').join(', ') || 'none allowed'
+}
+
+function workerColumns(paper: Paper): Column<Worker>[] {
+  return [
+    { title: 'NAME', cell: worker => worker.name, shrinkTo: 8 },
+    { title: 'STATE', cell: worker => worker.state, paint: (text, worker) => paintState(worker, text, paper) },
+    { title: 'JOBS', cell: worker => `${worker.running}/${worker.maxJobs}` },
+    { title: 'GPUS', cell: gpusOf },
+    { title: 'CPUS', cell: worker => `${worker.cpus.claimed}/${worker.cpus.total}`, importance: 3 },
+    {
+      title: 'MEMORY',
+      cell: ({ memoryBytes }) => `${formatSize(memoryBytes.claimed)}/${formatSize(memoryBytes.total)}`,
+      importance: 2,
+    },
+    { title: 'TAGS', cell: worker => worker.tags.join(' '), shrinkTo: 4, importance: 4 },
+    {
+      title: 'SEEN',
+      cell: worker => (worker.lastSeenAt === null ? 'never' : ago(worker.lastSeenAt, paper.now)),
+      importance: 5,
+    },
+    { title: 'ID', cell: worker => shortId(worker.id), importance: 1 },
+  ]
+}
+
+function gpusOf(worker: Worker): string {
+  return `${worker.gpus.claimed}/${worker.gpus.total}${worker.simulated ? ' simulated' : ''}`
+}
+
+function paintState(worker: Worker, text: string, { color }: Paper): string {
+  if (worker.state === 'ready') return color.green(text)
+  return worker.state === 'away' ? color.red(text) : color.yellow(text)
+}

@@ -1,0 +1,17 @@
+import { spawn } from 'node:child_process'
+import { constants } from 'node:os'
+import type { Io } from '../io.ts'
+import { type ProgramName, programFile } from './program.ts'
+
+/** Runs a program with this terminal and gives its exit code; its output is its own. */
+export function runInForeground(io: Io, name: ProgramName, args: readonly string[]): Promise<number> {
+  const child = spawn(process.execPath, [programFile(io.programs, name), ...args], { stdio: 'inherit', detached: true })
+  const release = io.onStop(() => child.kill('SIGTERM'))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      release()
+      resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal])
+    })
+  })
+}

@@ -1,0 +1,73 @@
+import { readdir } from 'node:fs/promises'
+import { type Client, HubRefused } from '@stoker/client'
+import type { Command } from 'commander'
+import { EXIT } from '../exit-codes.ts'
+import { Failure } from '../failure.ts'
+import { gatherText, wholeNumber } from '../spec/spec-options.ts'
+
+export interface WorkerOptions {
+  readonly data?: string | undefined
+  readonly name?: string | undefined
+  readonly maxJobs?: number | undefined
+  readonly tag?: readonly string[] | undefined
+  readonly simulateGpus?: string | undefined
+  readonly visible?: readonly string[] | undefined
+  readonly allowUnsandboxed?: boolean | undefined
+  readonly allowHostNetwork?: boolean | undefined
+}
+
+/** Long enough for a slow start, short enough to be worthless when found later. */
+const JOIN_SECONDS = 600
+
+export function withWorkerOptions(command: Command): Command {
+  return command
+    .option('--name <name>', 'name of the worker (the host name)')
+    .option('--max-jobs <n>', 'how many jobs at once (twice the cores)', wholeNumber)
+    .option('--tag <tag>', 'a tag jobs can ask for (repeatable)', gatherText)
+    .option('--simulate-gpus <NxSIZE>', 'pretend to have GPUs, like 2x24GB; marked as simulated everywhere')
+    .option('--visible <path>', 'a path programs in the sandbox may read (repeatable)', gatherText)
+    .option('--allow-host-network', 'let jobs ask for the network of this machine')
+}
+
+export function workerArgs(hub: string, folder: string, of: WorkerOptions): string[] {
+  return [
+    ...['--hub', hub, '--data', folder],
+    ...(of.name === undefined ? [] : ['--name', of.name]),
+    ...(of.maxJobs === undefined ? [] : ['--max-jobs', String(of.maxJobs)]),
+    ...(of.tag ?? []).flatMap(tag => ['--tag', tag]),
+    ...(of.simulateGpus === undefined ? [] : ['--simulate-gpus', of.simulateGpus]),
+    ...(of.visible ?? []).flatMap(path => ['--visible', path]),
+    ...(of.allowUnsandboxed === true ? ['--allow-unsandboxed'] : []),
+    ...(of.allowHostNetwork === true ? ['--allow-host-network'] : []),
+  ]
+}
+
+/** A token for one registration; only an admin can make one. */
+export async function makeJoinToken(client: Client, label: string): Promise<string> {
+  try {
+    return (await client.createToken({ role: 'join', label, expiresInSeconds: JOIN_SECONDS })).secret
+  } catch (error) {
+    if (!(error instanceof HubRefused) || error.problem.status !== 403) throw error
+    throw new Failure('a new worker needs a join token, your token may not make one', {
+      exitCode: EXIT.notAllowed,
+      code: error.problem.code,
+      details: ['ask an admin for:  stoker token create --role join > FILE', 'then:  stoker worker --join-file FILE'],
+      cause: error,
+    })
+  }
+}
+
+/** A folder with something in it is a worker that made its identity before. */
+export async function isNewWorker(folder: string): Promise<boolean> {
+  try {
+    return (await readdir(folder)).length === 0
+  } catch {
+    return true
+  }
+}
+
+export function workerReadyOf(ready: Readonly<Record<string, unknown>>): { id: string; name: string } {
+  const { workerId, name } = ready
+  if (typeof workerId === 'string' && typeof name === 'string') return { id: workerId, name }
+  throw new Failure(`the worker should say its id and name, it said ${JSON.stringify(ready)}`)
+}

@@ -1,0 +1,113 @@
+import type { JobSpecInput } from '@stoker/protocol'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+
+export interface SpecOptions {
+  readonly name?: string
+  readonly type?: string
+  readonly gpus?: number
+  readonly gpuMemory?: string
+  readonly gpuModel?: string
+  readonly cpus?: number
+  readonly memory?: string
+  readonly timeout?: string
+  readonly priority?: number
+  readonly tag?: readonly string[]
+  readonly worker?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly label?: Readonly<Record<string, string>>
+  readonly input?: Readonly<Record<string, unknown>>
+  readonly retries?: number
+  readonly isolation?: string
+  readonly network?: string
+  readonly failFast?: boolean
+}
+
+/** What `run` and `submit` can say about a job on the command line. */
+export function withSpecOptions(command: Command): Command {
+  return command
+    .option('--name <text>', 'what lists call the job')
+    .option('--type <type>', 'command, custom_script, echo or noop')
+    .option('--gpus <n>', 'how many GPUs', wholeNumber)
+    .option('--gpu-memory <size>', 'memory each GPU must have, like 24GB')
+    .option('--gpu-model <text>', 'part of the name of the GPU')
+    .option('--cpus <n>', 'how many CPUs, also 0.5', someNumber)
+    .option('--memory <size>', 'main memory, like 16GB')
+    .option('--timeout <duration>', 'longest run, like 90s or 2h')
+    .option('--priority <n>', '-100 to 100, higher first', wholeNumber)
+    .option('--tag <tag>', 'only workers with this tag (repeatable)', gatherText)
+    .option('--worker <name>', 'only this worker')
+    .option('--env <K=V>', 'a variable of the program (repeatable)', gatherPair)
+    .option('--label <K=V>', 'a label for lists (repeatable)', gatherPair)
+    .option('--input <K=JSON>', 'an input of the program; what is not JSON is text (repeatable)', gatherInput)
+    .option('--retries <n>', 'how often to try again after a failure', wholeNumber)
+    .addOption(
+      new Option('--isolation <kind>', 'how far the program is kept apart').choices(['auto', 'none', 'sandbox']),
+    )
+    .addOption(new Option('--network <kind>', 'what the program can reach').choices(['none', 'internet', 'host']))
+    .option('--fail-fast', 'refuse a job that no known worker can run')
+}
+
+/** The command line wins over the file; lists of pairs are joined. What is wrong is found by the hub, with its path. */
+export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: SpecOptions): JobSpecInput {
+  const merged = given({
+    ...spec,
+    ...given({ name: of.name, type: of.type, timeout: of.timeout, priority: of.priority, retries: of.retries }),
+    ...given({ isolation: of.isolation, network: of.network }),
+    resources: under(spec.resources, {
+      gpus: of.gpus,
+      gpuMemory: of.gpuMemory,
+      gpuModel: of.gpuModel,
+      cpus: of.cpus,
+      memory: of.memory,
+    }),
+    placement: under(spec.placement, { worker: of.worker, tags: of.tag }),
+    env: under(spec.env, of.env ?? {}),
+    labels: under(spec.labels, of.label ?? {}),
+    input: under(spec.input, of.input ?? {}),
+  })
+  return merged as JobSpecInput
+}
+
+function under(base: unknown, own: Readonly<Record<string, unknown>>): unknown {
+  const added = given(own)
+  if (Object.keys(added).length === 0) return base
+  return typeof base === 'object' && base !== null ? { ...base, ...added } : added
+}
+
+function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('It should be a whole number.')
+  return Number(text)
+}
+
+function someNumber(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It should be a number like 2 or 0.5.')
+  return Number(text)
+}
+
+export function gatherText(text: string, before: readonly string[] = []): string[] {
+  return [...before, text]
+}
+
+function gatherPair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const [key, value] = pairOf(text)
+  return { ...before, [key]: value }
+}
+
+function gatherInput(text: string, before: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  const [key, value] = pairOf(text)
+  try {
+    return { ...before, [key]: JSON.parse(value) }
+  } catch {
+    return { ...before, [key]: value }
+  }
+}
+
+function pairOf(text: string): [string, string] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('It should look like KEY=VALUE.')
+  return [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,42 @@
+import { readConfig } from './config.ts'
+import type { Io, Out } from './io.ts'
+import { VERSION } from './version.ts'
+
+const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** The real terminal, clock and signals of this process. */
+export function systemIo(programs: string): Io {
+  return {
+    stdout: outOf(process.stdout),
+    stderr: outOf(process.stderr),
+    readStdin,
+    config: readConfig(),
+    version: VERSION,
+    programs,
+    now: Date.now,
+    onStop(handler) {
+      for (const signal of STOPS) process.on(signal, handler)
+      return () => {
+        for (const signal of STOPS) process.off(signal, handler)
+      }
+    },
+  }
+}
+
+function outOf(stream: NodeJS.WriteStream): Out {
+  stream.on('error', error => {
+    if ('code' in error && error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+  return {
+    write: text => void stream.write(text),
+    isTTY: stream.isTTY === true,
+    columns: () => (stream.isTTY ? stream.columns : undefined),
+  }
+}
+
+async function readStdin(): Promise<string> {
+  let text = ''
+  for await (const part of process.stdin.setEncoding('utf8')) text += part
+  return text
+}

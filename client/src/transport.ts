@@ -1,0 +1,22 @@
+/** One HTTP request to the hub; `silenceMs` is how long the connection may say nothing, 0 for ever. */
+export interface HubRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | undefined
+  readonly silenceMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface HubReply {
+  readonly status: number
+  readonly contentType: string
+  readonly text: () => Promise<string>
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** How requests reach the hub; a rejection means that no whole answer came back. */
+export interface Transport {
+  readonly send: (request: HubRequest) => Promise<HubReply>
+  readonly close: () => void
+}
