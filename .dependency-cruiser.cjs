@@ -58,7 +58,7 @@ const rooms = {
   cli: ['client', 'protocol', 'files', 'net'],
 }
 
-const escape = path => path.replace(/[.]/g, '\\.')
+const quoted = path => path.replace(/[.]/g, '\\.')
 const NAMES = Object.keys(rooms)
 /** Tests and what only tests use may look anywhere. */
 const TESTS = '([.]test[.]ts$|/test-[^/]+[.]ts$|contract)'
@@ -87,10 +87,10 @@ module.exports = {
     ...NAMES.map(room => ({
       name: `room-${room.replaceAll('/', '-')}`,
       severity: 'error',
-      from: { path: `^${escape(room)}/`, pathNot: TESTS },
+      from: { path: `^${quoted(room)}/`, pathNot: TESTS },
       to: {
         path: '^(protocol|files|net|client|hub|worker|cli|sim|bench|tests)/',
-        pathNot: [room, ...rooms[room]].map(p => `^${escape(p)}(/|$)`),
+        pathNot: [room, ...rooms[room]].map(p => `^${quoted(p)}(/|$)`),
       },
     })),
     { name: 'hub-and-worker-apart', severity: 'error', from: { path: '^hub/' }, to: { path: '^worker/' } },

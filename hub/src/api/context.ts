@@ -29,7 +29,7 @@ export interface ApiContext {
   readonly logger?: FastifyBaseLogger | undefined
 }
 
-export interface DiskShortage {
+interface DiskShortage {
   readonly freeBytes: number
   readonly neededBytes: number
 }

@@ -93,7 +93,7 @@ export class TestWorker {
   }
 }
 
-export function aHello(workerId: string, overrides: Partial<Hello> = {}): Hello {
+function aHello(workerId: string, overrides: Partial<Hello> = {}): Hello {
   return {
     t: 'hello',
     protocol: { ...PROTOCOL },

@@ -4,7 +4,7 @@ import { type NvidiaProbe, probeNvidia } from './nvidia.ts'
 import { findPythons } from './python.ts'
 import { simulatedGpus } from './simulated.ts'
 
-export { GpuSampler, type GpuSamplerOptions } from './gpu-sampler.ts'
+export { GpuSampler } from './gpu-sampler.ts'
 export { HostSampler } from './host-sampler.ts'
 
 /** Simulated GPUs stand alone: beside real ones their indexes and the worker's word for them would mix. */

@@ -7,8 +7,8 @@ import { knownWorker } from './known-worker.ts'
 import { MAX_LOST, tooOften } from './loss.ts'
 
 type ReportCommand = Extract<Command, { kind: 'report' }>
-/** A worker that declined gets no other job of the bucket for this long. */
-const DECLINE_COOL_DOWN_MS = 10_000
+/** A worker that declined, or that itself lost a program because it leaves or its keeper died, gets no other job of the bucket for this long. */
+const COOL_DOWN_MS = 10_000
 
 /** Batches are numbered per worker: one seen before changes nothing, one too early is refused; each report stands or falls by its fence. */
 export function decideReport(
@@ -41,8 +41,10 @@ function takeReport(state: State, worker: WorkerState, report: AttemptReport, no
   const active = state.active.get(fence.job)
   if (active === undefined) throw new Error(`attempt ${fenceKey(fence)} is current but its job is not active`)
   active.newsAt = now.lease
-  if (report.kind === 'ended') endAttempt(state, active, report, now, emit)
-  else if (report.kind === 'declined') decline(worker, active, report.reason, now, emit)
+  if (report.kind === 'ended') {
+    if (report.outcome === 'lost') worker.coolDown.set(active.bucket, now.lease + COOL_DOWN_MS)
+    endAttempt(state, active, report, now, emit)
+  } else if (report.kind === 'declined') decline(worker, active, report.reason, now, emit)
   else if (canMoveAttempt(active.state, report.kind)) {
     const at = plausible(report.at, active, now)
     if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
@@ -78,7 +80,7 @@ function release(worker: WorkerState, fence: Fence, now: Now, emit: Emit): void 
 }
 
 function decline(worker: WorkerState, active: ActiveJob, reason: string, now: Now, emit: Emit): void {
-  worker.coolDown.set(active.bucket, now.lease + DECLINE_COOL_DOWN_MS)
+  worker.coolDown.set(active.bucket, now.lease + COOL_DOWN_MS)
   const next = active.cancelBy === null ? ('queued' as const) : ('canceled' as const)
   emit.change({
     c: 'attemptEnded',

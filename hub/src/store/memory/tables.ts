@@ -17,7 +17,7 @@ export interface MemoryJournal {
 }
 
 /** The state after some commit; opaque, and not changed by later commits. */
-export interface MemorySnapshot {
+interface MemorySnapshot {
   readonly rows: ReadonlyMap<TableName, ReadonlyMap<RowKey, object>>
   readonly journal: readonly JournalRow[]
   readonly boundary: JournalEnd

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest'
+import { MEASURES, readOptions } from './config.ts'
+
+it('measures everything unless told otherwise', () => {
+  expect(readOptions([])).toMatchObject({ only: MEASURES, outFile: 'bench/results/latest.json', profileFolder: null })
+})
+
+it('measures what is named, in that order', () => {
+  expect(readOptions(['--only', 'noop,submit'])).toMatchObject({ only: ['noop', 'submit'] })
+})
+
+it('names what it knows when asked for something else', () => {
+  expect(() => readOptions(['--only', 'nop'])).toThrow(`--only found "nop"; allowed: ${MEASURES.join(', ')}`)
+})

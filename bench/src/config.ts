@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util'
+import { GOALS } from './goals.ts'
+
+export const MEASURES = [
+  'submit',
+  'bulk',
+  'memory',
+  'latency',
+  'processes',
+  'sandbox',
+  'noop',
+  'recovery',
+  'cli',
+] as const
+export type MeasureName = (typeof MEASURES)[number]
+
+export interface BenchOptions {
+  readonly only: readonly MeasureName[]
+  readonly outFile: string
+  readonly markdown: boolean
+  readonly distFolder: string
+  /** Where V8 profiles of hub and worker go, if they are wanted; they slow both down. */
+  readonly profileFolder: string | null
+  /** Where programs are looked for. */
+  readonly path: string
+}
+
+export const USAGE = `npm run bench -- [options]
+  --only a,b        of ${MEASURES.join(', ')} (all)
+  --out FILE        where the figures go as JSON (bench/results/latest.json)
+  --markdown        print the table for docs/performance.md
+  --dist FOLDER     the bundles to measure (cli/dist)
+  --profile FOLDER  write CPU profiles of hub and worker there; the figures are then not worth keeping
+Exit code: 0 all ${Object.keys(GOALS).length} goals that could be measured are met, 1 one is missed, 2 the bench itself failed.`
+
+/** The only place that reads the command line and the environment. */
+export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      only: { type: 'string' },
+      out: { type: 'string', default: 'bench/results/latest.json' },
+      markdown: { type: 'boolean', default: false },
+      dist: { type: 'string', default: 'cli/dist' },
+      profile: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return 'help'
+  return {
+    only: values.only === undefined ? MEASURES : values.only.split(',').map(measureOf),
+    outFile: values.out,
+    markdown: values.markdown,
+    distFolder: values.dist,
+    profileFolder: values.profile ?? null,
+    path: process.env.PATH ?? '/usr/bin:/bin',
+  }
+}
+
+function measureOf(name: string): MeasureName {
+  const known = MEASURES.find(measure => measure === name)
+  if (known === undefined) throw new Error(`--only found ${JSON.stringify(name)}; allowed: ${MEASURES.join(', ')}`)
+  return known
+}

@@ -1,0 +1,27 @@
+import type { FsyncTime } from './fsync-time.ts'
+
+/** One stretch of the run: what others took of the processors meanwhile, and what the disk took for a sync at its start. */
+export interface Stretch {
+  readonly name: string
+  /** From 0 to 1 of the whole machine; null where the kernel does not tell. */
+  readonly foreignShare: number | null
+  readonly fsync: FsyncTime
+}
+
+/** Helpers of ours that ended unnoticed and the system itself take some percent; a neighbour's test run takes a core. */
+const FOREIGN_SHARE = 0.15
+/** A disk that is ours alone varies by less than this from its own best. */
+const FSYNC_FACTOR = 3
+
+/** In sentences, what made the figures doubtful; empty on a machine that was ours alone. */
+export function disturbances(stretches: readonly Stretch[]): string[] {
+  const best = Math.min(...stretches.map(({ fsync }) => fsync.p50Ms))
+  const busy = stretches.filter(({ foreignShare }) => (foreignShare ?? 0) > FOREIGN_SHARE)
+  const slow = stretches.filter(({ fsync }) => fsync.p50Ms > best * FSYNC_FACTOR)
+  const shares = busy.map(({ name, foreignShare }) => `${name} ${Math.round((foreignShare ?? 0) * 100)} %`)
+  const syncs = slow.map(({ name, fsync }) => `${name} ${fsync.p50Ms.toFixed(2)} ms`)
+  return [
+    ...(busy.length === 0 ? [] : [`others used the processors during ${shares.join(', ')}`]),
+    ...(slow.length === 0 ? [] : [`a sync took ${best.toFixed(2)} ms at best, but before ${syncs.join(', ')}`]),
+  ]
+}

@@ -1,0 +1,48 @@
+import { type CpuTicks, readCpuTicks } from './cpu-ticks.ts'
+import type { Stretch } from './disturbance.ts'
+import { type FsyncTime, fsyncTime } from './fsync-time.ts'
+import { treeTicks } from './own-ticks.ts'
+
+/** Looks at the machine around each stretch of the run, so that a disturbed one can be told from a slow product. */
+export class MachineWatch {
+  readonly #folder: string
+  readonly #stretches: Stretch[] = []
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  get stretches(): readonly Stretch[] {
+    return this.#stretches
+  }
+
+  get bestFsync(): FsyncTime | null {
+    return this.#stretches.map(({ fsync }) => fsync).sort((a, b) => a.p50Ms - b.p50Ms)[0] ?? null
+  }
+
+  async during<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const fsync = await fsyncTime(this.#folder)
+    const before = await lookAround()
+    try {
+      return await work()
+    } finally {
+      const after = await lookAround()
+      this.#stretches.push({ name, fsync, foreignShare: foreignShare(before, after) })
+    }
+  }
+}
+
+interface Look {
+  readonly all: CpuTicks | null
+  readonly ours: number
+}
+
+async function lookAround(): Promise<Look> {
+  return { all: await readCpuTicks(), ours: await treeTicks(process.pid) }
+}
+
+function foreignShare(before: Look, after: Look): number | null {
+  if (before.all === null || after.all === null || after.all.total === before.all.total) return null
+  const foreign = after.all.busy - before.all.busy - (after.ours - before.ours)
+  return Math.max(0, foreign / (after.all.total - before.all.total))
+}

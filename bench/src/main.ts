@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Cleanups } from './cleanups.ts'
+import { type BenchOptions, readOptions, USAGE } from './config.ts'
+import { markdownOf, summaryText } from './report/summary.ts'
+import { runBench } from './run-bench.ts'
+
+/** Well above what a run takes; a bench that hangs is stopped by its own hand. */
+const LONGEST_MS = 5 * 60_000
+
+const say = (text: string) => process.stderr.write(`${text}\n`)
+const cleanups = new Cleanups()
+const giveUp = async (why: string, exitCode: number) => {
+  say(`bench: ${why}`)
+  await cleanups.runAll().catch(error => say(String(error)))
+  process.exit(exitCode)
+}
+
+process.on('SIGINT', () => void giveUp('interrupted', 130))
+process.on('SIGTERM', () => void giveUp('terminated', 143))
+setTimeout(() => void giveUp(`not done after ${LONGEST_MS / 60_000} minutes`, 2), LONGEST_MS).unref()
+
+try {
+  const options = readOptions(process.argv.slice(2))
+  if (options === 'help') process.stdout.write(`${USAGE}\n`)
+  else process.exitCode = await bench(options)
+} catch (error) {
+  await giveUp(error instanceof Error ? error.message : String(error), 2)
+}
+
+async function bench(options: BenchOptions): Promise<number> {
+  const { distFolder, outFile, markdown } = options
+  if (!existsSync(join(distFolder, 'hub.js')))
+    throw new Error(`${distFolder} should hold the bundles; npm run build makes them`)
+  const summary = await runBench(options, { cleanups, say })
+  await cleanups.runAll()
+  await mkdir(dirname(outFile), { recursive: true })
+  await writeFile(outFile, `${JSON.stringify(summary, null, 2)}\n`)
+  process.stdout.write(`${markdown ? markdownOf(summary) : summaryText(summary)}\n`)
+  return summary.lines.some(line => line.verdict === 'missed') ? 1 : 0
+}

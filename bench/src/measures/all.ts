@@ -1,0 +1,23 @@
+import type { MeasureName } from '../config.ts'
+import { measureBulk } from './bulk.ts'
+import { measureCli } from './cli.ts'
+import type { Measure } from './ground.ts'
+import { measureLatency } from './latency.ts'
+import { measureMemory } from './memory.ts'
+import { measureNoops } from './noop.ts'
+import { measureProcesses, measureSandbox } from './processes.ts'
+import { measureRecovery } from './recovery.ts'
+import { measureSubmits } from './submit.ts'
+
+/** Every measure by the name the command line knows. */
+export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
+  submit: measureSubmits,
+  bulk: measureBulk,
+  memory: measureMemory,
+  latency: measureLatency,
+  processes: measureProcesses,
+  sandbox: measureSandbox,
+  noop: measureNoops,
+  recovery: measureRecovery,
+  cli: measureCli,
+}

@@ -1,0 +1,37 @@
+import { race } from '../rounds.ts'
+import { submitInBatches } from '../submit-in-batches.ts'
+import { ifThere, type Measure } from './ground.ts'
+
+const JOBS = 20_000
+const SPECS = Array.from({ length: 1000 }, () => ({ type: 'noop' as const }))
+
+/** Durable submits by the thousand, the same two batches on their way for everyone. */
+export const measureBulk: Measure = async stage => {
+  const hub = await stage.hub()
+  const bull = stage.bull('bulk')
+  const graphile = await stage.graphile()
+  const figures = await race(
+    [
+      { name: 'ours', run: () => batchRate(count => hub.client.submitMany(SPECS.slice(0, count))) },
+      ...ifThere(graphile, 'graphile-worker', peer => batchRate(count => peer.submitMany(count))),
+      ...ifThere(bull, 'BullMQ', peer => batchRate(count => peer.submitMany(count))),
+    ],
+    { rounds: 5, budgetMs: 15_000 },
+  )
+  await graphile?.clear()
+  return {
+    submitBulk: {
+      ours: figures.get('ours') ?? [],
+      peers: {
+        'graphile-worker': stage.roundsOf('graphile-worker', figures.get('graphile-worker')),
+        BullMQ: stage.roundsOf('BullMQ', figures.get('BullMQ')),
+      },
+    },
+  }
+}
+
+async function batchRate(submit: (count: number) => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await submitInBatches(JOBS, submit)
+  return (JOBS * 1000) / (performance.now() - startedAt)
+}

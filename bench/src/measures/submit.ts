@@ -1,0 +1,44 @@
+import { rateOf } from '../in-flight.ts'
+import { PlainHttp } from '../plain-http.ts'
+import { race } from '../rounds.ts'
+import { ifThere, type Measure } from './ground.ts'
+
+const ONE_BY_ONE = 400
+const IN_FLIGHT = 50
+const MANY = 4_000
+
+/** Single durable submits to an idle hub, one at a time and fifty at a time, from one Node process for all. */
+export const measureSubmits: Measure = async stage => {
+  const hub = await stage.hub()
+  const bull = stage.bull('submits')
+  const http = new PlainHttp(hub.url, hub.token)
+  const spec = { type: 'noop' } as const
+  try {
+    const oneByOne = await race(
+      [
+        { name: 'ours', run: () => rateOf(ONE_BY_ONE, 1, () => http.submit(spec)) },
+        ...ifThere(bull, 'BullMQ', peer => rateOf(ONE_BY_ONE, 1, () => peer.submit())),
+      ],
+      { rounds: 9, budgetMs: 8_000 },
+    )
+    const many = await race(
+      [
+        { name: 'ours', run: () => rateOf(MANY, IN_FLIGHT, () => http.submit(spec)) },
+        { name: 'client', run: () => rateOf(MANY, IN_FLIGHT, () => hub.client.submit(spec)) },
+        ...ifThere(bull, 'BullMQ', peer => rateOf(MANY, IN_FLIGHT, () => peer.submit())),
+      ],
+      { rounds: 7, budgetMs: 12_000 },
+    )
+    const inFlightPeer = { BullMQ: stage.roundsOf('BullMQ', many.get('BullMQ')) }
+    return {
+      submitOneByOne: {
+        ours: oneByOne.get('ours') ?? [],
+        peers: { BullMQ: stage.roundsOf('BullMQ', oneByOne.get('BullMQ')) },
+      },
+      submitInFlight: { ours: many.get('ours') ?? [], peers: inFlightPeer },
+      submitByClient: { ours: many.get('client') ?? [], peers: inFlightPeer },
+    }
+  } finally {
+    http.close()
+  }
+}

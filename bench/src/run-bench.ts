@@ -1,0 +1,77 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Cleanups } from './cleanups.ts'
+import type { BenchOptions, MeasureName } from './config.ts'
+import type { Findings } from './goals.ts'
+import { describeMachine } from './machine/describe.ts'
+import { disturbances } from './machine/disturbance.ts'
+import { MachineWatch } from './machine/watch.ts'
+import { ALL_MEASURES } from './measures/all.ts'
+import { type Ground, Stage } from './measures/ground.ts'
+import { linesOf } from './report/lines.ts'
+import type { Summary } from './report/summary.ts'
+import { startPostgres } from './servers/postgres.ts'
+import { startRedis } from './servers/redis.ts'
+
+const QUIET_MS = 1000
+
+export interface BenchPorts {
+  readonly cleanups: Cleanups
+  readonly say: (text: string) => void
+}
+
+/** Everything in its order: the machine, the peers, one measure after the other, each under watch. */
+export async function runBench(options: BenchOptions, { cleanups, say }: BenchPorts): Promise<Summary> {
+  const startedAt = performance.now()
+  const machine = await describeMachine(options.path)
+  const scratch = await mkdtemp(join(tmpdir(), 'sb-'))
+  cleanups.add(() => rm(scratch, { recursive: true, force: true }))
+  await chmod(scratch, 0o711)
+  const watch = new MachineWatch(scratch)
+  await watch.during('the silence before', () => sleep(QUIET_MS))
+  const ground = await layGround(options, scratch, cleanups)
+  let findings: Findings = {}
+  for (const name of options.only) {
+    say(`measuring ${name} …`)
+    findings = { ...findings, ...(await watch.during(name, () => measure(name, ground, cleanups))) }
+  }
+  return {
+    at: new Date().toISOString(),
+    seconds: (performance.now() - startedAt) / 1000,
+    machine,
+    fsync: watch.bestFsync,
+    disturbances: disturbances(watch.stretches),
+    stretches: watch.stretches,
+    notes: options.profileFolder === null ? [] : ['Hub and worker were profiled: their figures are too low.'],
+    lines: linesOf(findings),
+  }
+}
+
+async function layGround(options: BenchOptions, scratch: string, cleanups: Cleanups): Promise<Ground> {
+  const redis = await startRedis(scratch, options.path)
+  if (redis !== null) cleanups.add(redis.stop)
+  const postgres = await startPostgres(scratch, options.path)
+  if (postgres !== null) cleanups.add(postgres.stop)
+  return {
+    scratch,
+    bundles: {
+      distFolder: resolve(options.distFolder),
+      profileFolder: options.profileFolder === null ? null : resolve(options.profileFolder),
+    },
+    redis: redis ?? { notMeasured: 'redis-server is not installed' },
+    postgres: postgres ?? { notMeasured: 'PostgreSQL is not installed' },
+  }
+}
+
+/** Whatever a measure opened is closed before the next begins, and also if the bench is stopped in its midst. */
+async function measure(name: MeasureName, ground: Ground, cleanups: Cleanups): Promise<Findings> {
+  const own = new Cleanups()
+  cleanups.add(() => own.runAll())
+  try {
+    return await ALL_MEASURES[name](new Stage(ground, own), ground)
+  } finally {
+    await own.runAll()
+  }
+}

@@ -1,0 +1,177 @@
+import { Refused } from '@stoker/protocol'
+import { type Command, type Facts, NO_FACTS, type Replies, type ReplyTo } from '../../../hub/src/engine/commands.ts'
+import type { Batch, Core } from '../../../hub/src/engine/core.ts'
+import { type KeyRead, RecentKeys } from '../../../hub/src/engine/recent-keys.ts'
+import type { Now, State } from '../../../hub/src/engine/state.ts'
+import type { MemoryTables } from '../../../hub/src/store/memory/tables.ts'
+
+/** Where a hub may die: a batch was decided and nothing written, or written and nobody told. */
+export type CrashPoint = 'decided' | 'appended'
+
+export interface SimLoopPorts {
+  readonly tables: MemoryTables
+  readonly now: () => Now
+  /** Dies with the hub's process. */
+  readonly after: (ms: number, run: () => void) => void
+  readonly commitMs: () => number
+  readonly factsMs: () => number
+  /** True if the hub died here. */
+  readonly diesAt: (point: CrashPoint) => boolean
+  readonly isDiskFull: () => boolean
+  readonly openReserve: () => boolean
+  readonly recover: () => Core
+  readonly durable: (batch: Batch) => void
+  readonly publish: (batch: Batch) => void
+  /** A planted bug: tells before it writes. */
+  readonly publishesFirst: boolean
+}
+
+interface Pending {
+  readonly command: Command
+  readonly facts: Facts
+  readonly keyRead: KeyRead | null
+  readonly done: (reply: never) => void
+  readonly refused: (error: Refused) => void
+}
+
+/** The engine's loop under virtual time, with its steps in the same order: decide all, append, then answer, publish, let readers look. */
+export class SimLoop {
+  readonly #ports: SimLoopPorts
+  readonly #keys = new RecentKeys()
+  #core: Core
+  #pending: Pending[] = []
+  #readers: ((state: State) => void)[] = []
+  #isScheduled = false
+  #isBusy = false
+  #inFlight: Batch | null = null
+
+  constructor(core: Core, ports: SimLoopPorts) {
+    this.#core = core
+    this.#ports = ports
+  }
+
+  /** Memory as it stands, durable or not. */
+  get state(): State {
+    return this.#core.state
+  }
+
+  get isIdle(): boolean {
+    return !this.#isBusy && this.#pending.length === 0
+  }
+
+  /** A batch that was decided and may or may not have reached the disk when the hub died. */
+  get inFlight(): Batch | null {
+    return this.#inFlight
+  }
+
+  execute<C extends Command>(command: C, done: (reply: ReplyTo<C>) => void, refused: (error: Refused) => void): void {
+    const add = (facts: Facts, keyRead: KeyRead | null) => {
+      this.#pending.push({ command, facts, keyRead, done: done as (reply: never) => void, refused })
+      this.replan()
+    }
+    if (command.kind !== 'submit' || command.key === null) {
+      add(NO_FACTS, null)
+      return
+    }
+    const keyRead = this.#keys.beginRead()
+    const facts = { idempotency: this.#ports.tables.idempotency(command.owner, command.key.key) }
+    this.#ports.after(this.#ports.factsMs(), () => add(facts, keyRead))
+  }
+
+  read(look: (state: State) => void): void {
+    if (this.#isBusy) this.#readers.push(look)
+    else look(this.#core.state)
+  }
+
+  touch(poke: (state: State, now: Now) => void): void {
+    poke(this.#core.state, this.#ports.now())
+  }
+
+  replan(): void {
+    if (this.#isScheduled || this.#isBusy) return
+    this.#isScheduled = true
+    this.#ports.after(0, () => {
+      this.#isScheduled = false
+      this.#turn()
+    })
+  }
+
+  #turn(): void {
+    if (this.#isBusy) return
+    const taken = this.#pending
+    this.#pending = []
+    const now = this.#ports.now()
+    const answers = taken.map(pending => this.#decide(pending, now))
+    const batch = this.#core.finish(now)
+    if (batch === null) {
+      this.#written(taken)
+      for (const answer of answers) answer()
+      return
+    }
+    if (this.#ports.diesAt('decided')) return
+    this.#isBusy = true
+    this.#inFlight = batch
+    if (this.#ports.publishesFirst) this.#tell(answers, batch)
+    this.#ports.after(this.#ports.commitMs(), () => this.#append(batch, taken, answers))
+  }
+
+  #append(batch: Batch, taken: readonly Pending[], answers: readonly (() => void)[]): void {
+    this.#inFlight = null
+    if (this.#ports.isDiskFull()) this.#recover(taken)
+    else {
+      this.#ports.tables.applyCommit(batch.commit)
+      this.#written(taken)
+      this.#ports.durable(batch)
+      if (this.#ports.diesAt('appended')) return
+      if (!this.#ports.publishesFirst) this.#tell(answers, batch)
+    }
+    this.#isBusy = false
+    const readers = this.#readers
+    this.#readers = []
+    for (const read of readers) read(this.#core.state)
+    if (this.#pending.length > 0) this.replan()
+  }
+
+  #tell(answers: readonly (() => void)[], batch: Batch): void {
+    for (const answer of answers) answer()
+    this.#ports.publish(batch)
+  }
+
+  #decide({ command, facts, done, refused }: Pending, now: Now): () => void {
+    try {
+      const reply = this.#core.execute(command, this.#freshFacts(command, facts), now)
+      this.#rememberKey(command, reply, now)
+      return () => done(reply as never)
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error
+      return () => refused(error)
+    }
+  }
+
+  #freshFacts(command: Command, facts: Facts): Facts {
+    if (command.kind !== 'submit' || command.key === null || facts.idempotency !== null) return facts
+    return { idempotency: this.#keys.find(command.owner, command.key.key) }
+  }
+
+  #rememberKey(command: Command, reply: unknown, now: Now): void {
+    if (command.kind !== 'submit' || command.key === null) return
+    const { firstSeq, count, repeated } = reply as Replies['submit']
+    if (!repeated) this.#keys.remember({ owner: command.owner, ...command.key, firstSeq, count, at: now.wall })
+  }
+
+  #written(taken: readonly Pending[]): void {
+    for (const { keyRead } of taken) if (keyRead !== null) this.#keys.endRead(keyRead)
+    this.#keys.written()
+  }
+
+  /** Nothing was written: memory is rebuilt, and only what ends work is tried again. */
+  #recover(taken: readonly Pending[]): void {
+    this.#core = this.#ports.recover()
+    this.#keys.dropped()
+    const reserve = this.#ports.openReserve()
+    for (const pending of taken) {
+      if (reserve && pending.command.kind !== 'submit') this.#pending.push(pending)
+      else pending.refused(new Refused('disk.full', 'the disk of the hub is full; nothing was written'))
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { SimResult } from './run.ts'
+
+export interface SeedRun extends SimResult {
+  readonly seed: number
+  readonly realMs: number
+}
+
+/** What a person wants to know of some runs; each violation comes with the command that replays it. */
+export function describeRuns(runs: readonly SeedRun[], flags: string): string {
+  const lines = runs.length === 1 ? runs.map(describeRun) : [describeMany(runs)]
+  const broken = runs.filter(run => run.violations.length > 0)
+  for (const { seed, violations } of broken) {
+    lines.push(...violations.map(text => `VIOLATION of ${text}`), `  replay: node sim.js --seed ${seed} ${flags}`)
+  }
+  lines.push(broken.length === 0 ? 'no violation' : `${broken.length} of ${runs.length} seeds broke a guarantee`)
+  return lines.join('\n')
+}
+
+function describeRun(run: SeedRun): string {
+  const { jobs, attempts, succeeded, lost, waitMsP50, waitMsP99, utilisation } = run.figures
+  const seconds = run.virtualMs / 1000
+  return [
+    `seed ${run.seed}: ${jobs} jobs, ${succeeded} succeeded, ${attempts} attempts, ${lost} lost, ${run.commits} commits`,
+    `virtual time  ${seconds.toFixed(1)} s, ${(jobs / seconds).toFixed(1)} jobs/s`,
+    `waits         p50 ${waitMsP50.toFixed(0)} ms, p99 ${waitMsP99.toFixed(0)} ms`,
+    `utilisation   ${(utilisation * 100).toFixed(1)} % of slots`,
+    `real time     ${run.realMs.toFixed(0)} ms, ${livesPerSecond([run])} job lives/s, ${run.steps} steps`,
+    `journal       ${run.journalHash}`,
+  ].join('\n')
+}
+
+function describeMany(runs: readonly SeedRun[]): string {
+  const sum = (part: (run: SeedRun) => number) => runs.reduce((total, run) => total + part(run), 0)
+  const realMs = sum(run => run.realMs)
+  return [
+    `${runs.length} seeds: ${sum(run => run.figures.jobs)} jobs, ${sum(run => run.figures.attempts)} attempts, ${sum(run => run.figures.lost)} lost`,
+    `virtual time  ${(sum(run => run.virtualMs) / 3_600_000).toFixed(1)} h`,
+    `real time     ${realMs.toFixed(0)} ms, ${(realMs / runs.length).toFixed(1)} ms a seed, ${livesPerSecond(runs)} job lives/s`,
+  ].join('\n')
+}
+
+function livesPerSecond(runs: readonly SeedRun[]): number {
+  const jobs = runs.reduce((total, run) => total + run.figures.jobs, 0)
+  const realMs = runs.reduce((total, run) => total + run.realMs, 0)
+  return Math.round((jobs / realMs) * 1000)
+}

@@ -1,0 +1,141 @@
+import { type EndedReport, fenceKey, type Offer, type OutputStream } from '@stoker/protocol'
+import type { Random } from '../world/random.ts'
+import type { Timeline } from '../world/timeline.ts'
+
+/** What a simulated program does, written into its spec's input. */
+export interface ProgramPlan {
+  readonly runMs: number
+  readonly outBytes: number
+  /** Attempts that fail before one succeeds. */
+  readonly failures: number
+}
+
+/** A program under its keeper: goes on while the worker is dead, and leaves a record of its end. */
+export interface Program {
+  readonly key: string
+  readonly offer: Offer
+  readonly startedAt: number
+  readonly sizes: Record<OutputStream, number>
+  stoppedBy: { readonly cause: 'canceled' | 'stale' | 'shutdown'; readonly text: string } | null
+  end: EndedReport | null
+}
+
+export interface MachineEvents {
+  readonly output: (program: Program) => void
+  readonly ended: (program: Program) => void
+}
+
+/** A machine: its devices, and the programs that run on it whoever watches them. */
+export class Machine {
+  readonly programs = new Map<string, Program>()
+  readonly #timeline: Timeline
+  readonly #random: Random
+  readonly #wall: () => number
+  /** Two machines of one host share its devices: device → attempt. */
+  readonly #devices: Map<string, string>
+  readonly #conflict: (uuid: string, holder: string, taker: string) => void
+  events: MachineEvents | null = null
+  #boot = 0
+
+  constructor(options: {
+    readonly timeline: Timeline
+    readonly random: Random
+    readonly wall: () => number
+    readonly devices: Map<string, string>
+    readonly conflict: (uuid: string, holder: string, taker: string) => void
+  }) {
+    this.#timeline = options.timeline
+    this.#random = options.random
+    this.#wall = options.wall
+    this.#devices = options.devices
+    this.#conflict = options.conflict
+  }
+
+  get running(): number {
+    return [...this.programs.values()].filter(program => program.end === null).length
+  }
+
+  launch(offer: Offer): Program {
+    const key = fenceKey(offer.fence)
+    const sizes = { stdout: 0, stderr: 0 }
+    const program: Program = { key, offer, startedAt: this.#wall(), sizes, stoppedBy: null, end: null }
+    this.programs.set(key, program)
+    for (const uuid of offer.gpus) {
+      const holder = this.#devices.get(uuid)
+      if (holder !== undefined && holder !== key) this.#conflict(uuid, holder, key)
+      this.#devices.set(uuid, key)
+    }
+    this.#run(program, planOf(offer))
+    return program
+  }
+
+  stop(program: Program, reason: NonNullable<Program['stoppedBy']>): void {
+    if (program.end !== null || program.stoppedBy !== null) return
+    program.stoppedBy = reason
+    const graceMs = reason.cause === 'stale' ? 5 : this.#random.pauseMs(200)
+    this.#later(program, Math.min(10_000, graceMs), () => this.#finish(program, 'canceled', null))
+  }
+
+  /** The machine restarts: every program is gone and no record tells of it. */
+  reboot(): void {
+    this.#boot += 1
+    for (const program of this.programs.values()) if (program.end === null) this.#freeDevices(program)
+    this.programs.clear()
+  }
+
+  #run(program: Program, { runMs, outBytes, failures }: ProgramPlan): void {
+    const { spec, fence } = program.offer
+    const lastsMs = spec.timeoutMs === null ? runMs : Math.min(runMs, spec.timeoutMs)
+    const pieces = outBytes === 0 ? 0 : this.#random.between(1, 4)
+    for (let piece = 1; piece <= pieces; piece += 1)
+      this.#later(program, (lastsMs * piece) / (pieces + 1), () => this.#print(program, outBytes / pieces))
+    this.#later(program, lastsMs, () => {
+      if (runMs > lastsMs) this.#finish(program, 'timed_out', null)
+      else if (fence.attempt <= failures) this.#finish(program, 'failed', 1)
+      else this.#finish(program, 'completed', 0)
+    })
+  }
+
+  #print(program: Program, bytes: number): void {
+    const toStderr = this.#random.int(Math.ceil(bytes / 2))
+    program.sizes.stderr += toStderr
+    program.sizes.stdout += Math.ceil(bytes) - toStderr
+    this.events?.output(program)
+  }
+
+  #finish(program: Program, outcome: EndedReport['outcome'], exitCode: number | null): void {
+    const { fence } = program.offer
+    const isShutdown = program.stoppedBy?.cause === 'shutdown' && outcome === 'canceled'
+    program.end = {
+      kind: 'ended',
+      fence,
+      at: this.#wall(),
+      outcome: isShutdown ? 'lost' : outcome,
+      startedAt: program.startedAt,
+      exitCode,
+      signal: null,
+      error: outcome === 'completed' ? null : (program.stoppedBy?.text ?? outcome),
+      note: null,
+      result: outcome === 'completed' ? { by: program.key } : null,
+      usage: null,
+    }
+    this.#freeDevices(program)
+    this.events?.ended(program)
+  }
+
+  #freeDevices({ key, offer }: Program): void {
+    for (const uuid of offer.gpus) if (this.#devices.get(uuid) === key) this.#devices.delete(uuid)
+  }
+
+  #later(program: Program, ms: number, run: () => void): void {
+    const boot = this.#boot
+    this.#timeline.in(ms, () => {
+      if (boot === this.#boot && program.end === null && this.programs.get(program.key) === program) run()
+    })
+  }
+}
+
+export function planOf({ spec }: Offer): ProgramPlan {
+  const { runMs, outBytes, failures } = spec.input
+  return { runMs: Number(runMs ?? 0), outBytes: Number(outBytes ?? 0), failures: Number(failures ?? 0) }
+}

@@ -1,0 +1,126 @@
+import type { Abilities, Gpu, Hardware, JobSpec } from '@stoker/protocol'
+import type { Introduction } from '../../worker/src/session/worker-session.ts'
+import type { Random } from './world/random.ts'
+
+const GB = 1_000_000_000
+const ABILITIES: Abilities = {
+  executors: ['inline', 'process'],
+  sandbox: true,
+  unsandboxed: true,
+  internet: true,
+  hostNetwork: true,
+  note: null,
+}
+
+/** A worker as it introduces itself, and the host whose devices it may share with another. */
+export interface FleetMember {
+  readonly introduction: Omit<Introduction, 'bootId'>
+  readonly host: number
+}
+
+/** Machines of different sizes; now and then two workers share one host and its devices. */
+export function makeFleet(random: Random, count: number, maxGpus: number): FleetMember[] {
+  const fleet: FleetMember[] = []
+  for (let index = 0; index < count; index += 1) {
+    const before = fleet.at(-1)
+    const shares = before !== undefined && before.introduction.hardware.gpus.length > 0 && random.chance(0.25)
+    const host = shares ? before.host : index
+    const gpus = shares ? before.introduction.hardware.gpus : makeGpus(host, random.between(0, maxGpus))
+    fleet.push({ host, introduction: introduce(random, index, gpus) })
+  }
+  return fleet
+}
+
+function makeGpus(host: number, count: number): Gpu[] {
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    uuid: `GPU-${host}-${index}`,
+    name: index % 2 === 0 ? 'NVIDIA A' : 'NVIDIA B',
+    memoryMb: index % 2 === 0 ? 24_000 : 12_000,
+    driver: null,
+    simulated: true,
+  }))
+}
+
+function introduce(random: Random, index: number, gpus: readonly Gpu[]): Omit<Introduction, 'bootId'> {
+  const cpus = random.between(2, 16)
+  const memoryBytes = random.between(8, 64) * GB
+  const hardware: Hardware = {
+    cpuModel: 'simulated',
+    cores: cpus,
+    memoryBytes,
+    disk: { freeBytes: GB, totalBytes: GB },
+    hostname: `host-${index}`,
+    os: 'linux',
+    arch: 'x64',
+    pythons: [],
+    gpus: [...gpus],
+    gpuNote: null,
+  }
+  return {
+    version: 'sim',
+    workerId: `worker-${index}`,
+    name: `worker-${index}`,
+    tags: ['fast', 'home'].filter(() => random.chance(0.5)),
+    maxJobs: random.between(2, 8),
+    cpus,
+    memoryBytes,
+    window: random.between(2, 4),
+    hardware,
+    abilities: ABILITIES,
+  }
+}
+
+const PLAIN: JobSpec = {
+  name: 'job',
+  type: 'noop',
+  command: null,
+  input: { runMs: 1000 },
+  env: {},
+  isolation: 'auto',
+  network: null,
+  resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null },
+  placement: { worker: null, tags: [] },
+  priority: 0,
+  timeoutMs: null,
+  lostAfterMs: null,
+  retries: { max: 0, on: ['failed'], initialMs: 1000, maxMs: 60_000 },
+  labels: {},
+  outputLimitBytes: 2 ** 30,
+}
+
+/** The same small job over and over, for measuring. */
+export function plainJob(random: Random): JobSpec {
+  return random.chance(0.5) ? PLAIN : LONGER
+}
+const LONGER: JobSpec = { ...PLAIN, input: { runMs: 3000 } }
+
+/** A job that some worker of the fleet could run: its wishes are cut from one worker's cloth. */
+export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec {
+  const { introduction } = random.pick(fleet)
+  const isProgram = random.chance(0.7)
+  const gpus = random.chance(0.4) ? random.int(introduction.hardware.gpus.length + 1) : 0
+  const runMs = random.pick([0, 10, 200, 1_000, 4_000, 15_000, 30_000])
+  const failures = random.chance(0.15) ? random.between(1, 3) : 0
+  return {
+    ...PLAIN,
+    type: isProgram ? 'command' : 'noop',
+    command: isProgram ? 'simulated' : null,
+    input: { runMs, failures, outBytes: isProgram ? random.pick([0, 0, 100, 3_000, 200_000]) : 0 },
+    resources: {
+      gpus,
+      gpuMemoryBytes: null,
+      gpuModel: null,
+      cpus: random.pick([0, 1, 1, introduction.cpus]),
+      memoryBytes: random.chance(0.3) ? introduction.memoryBytes / random.between(1, 4) : null,
+    },
+    placement: {
+      worker: random.chance(0.05) ? introduction.workerId : null,
+      tags: random.chance(0.2) ? [...introduction.tags] : [],
+    },
+    priority: random.pick([0, 0, 0, 10, -5]),
+    timeoutMs: isProgram && random.chance(0.1) ? 3_000 : null,
+    lostAfterMs: random.chance(0.1) ? random.between(2, 30) * 1000 : null,
+    retries: { ...PLAIN.retries, max: random.int(4), on: random.chance(0.3) ? ['failed', 'timed_out'] : ['failed'] },
+  }
+}
