@@ -7,6 +7,8 @@ export interface Config {
   readonly contextsFile: string
   readonly url: string | undefined
   readonly token: string | undefined
+  /** How people type this program where they are: through npx in the repository. */
+  readonly command: 'stoker' | 'npx stoker'
   readonly color: 'auto' | 'always' | 'never'
 }
 
@@ -19,6 +21,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     contextsFile: join(config, 'contexts.json'),
     url: given(env.STOKER_URL),
     token: given(env.STOKER_TOKEN),
+    command: given(env.npm_lifecycle_event) === undefined ? 'stoker' : 'npx stoker',
     color: colorOf(env),
   }
 }

@@ -1,7 +1,7 @@
 import type { Random } from './world/random.ts'
 
 export const FAULT_NAMES = ['crash-hub', 'crash-worker', 'partition', 'pause', 'clock', 'disk-full'] as const
-export type FaultName = (typeof FAULT_NAMES)[number]
+type FaultName = (typeof FAULT_NAMES)[number]
 export const PROFILE_NAMES = ['none', 'light', 'heavy', 'chaos'] as const
 
 /** How often what goes wrong: mean pauses in milliseconds between faults of a kind (null: never), and chances. */

@@ -54,7 +54,7 @@ export class Network {
     const { random } = this.#ports
     for (const [wire, owner] of this.#wires) {
       if (owner !== worker) continue
-      wire.breakOff({ hub: this.#noticeMs(), worker: random.chance(0.7) ? 0 : random.between(0, 12_000) })
+      wire.breakOff({ hub: this.#noticeMs(), worker: random.chance(0.4) ? 0 : random.between(0, 12_000) })
     }
   }
 
@@ -115,8 +115,11 @@ export class Network {
   /** The worst moment for late bytes of an old connection: while the hub greets the new one. */
   #releaseOld(worker: string, fresh: AnyWire): void {
     const { timeline, random } = this.#ports
-    for (const [wire, owner] of this.#wires)
-      if (owner === worker && wire !== fresh) timeline.in(random.pauseMs(2), () => wire.releaseToHub())
+    for (const [wire, owner] of this.#wires) {
+      if (owner !== worker || wire === fresh) continue
+      if (random.chance(0.5)) wire.releaseToHub()
+      else timeline.in(random.pauseMs(2), () => wire.releaseToHub())
+    }
   }
 
   #forget(wire: AnyWire): void {

@@ -10,7 +10,7 @@ export function describeRuns(runs: readonly SeedRun[], flags: string): string {
   const lines = runs.length === 1 ? runs.map(describeRun) : [describeMany(runs)]
   const broken = runs.filter(run => run.violations.length > 0)
   for (const { seed, violations } of broken) {
-    lines.push(...violations.map(text => `VIOLATION of ${text}`), `  replay: node sim.js --seed ${seed} ${flags}`)
+    lines.push(...violations.map(text => `VIOLATION of ${text}`), `  replay: stoker sim --seed ${seed} ${flags}`)
   }
   lines.push(broken.length === 0 ? 'no violation' : `${broken.length} of ${runs.length} seeds broke a guarantee`)
   return lines.join('\n')

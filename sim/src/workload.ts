@@ -75,7 +75,7 @@ const PLAIN: JobSpec = {
   name: 'job',
   type: 'noop',
   command: null,
-  input: { runMs: 1000 },
+  input: { runMs: 0 },
   env: {},
   isolation: 'auto',
   network: null,
@@ -93,7 +93,7 @@ const PLAIN: JobSpec = {
 export function plainJob(random: Random): JobSpec {
   return random.chance(0.5) ? PLAIN : LONGER
 }
-const LONGER: JobSpec = { ...PLAIN, input: { runMs: 3000 } }
+const LONGER: JobSpec = { ...PLAIN, input: { runMs: 1000 } }
 
 /** A job that some worker of the fleet could run: its wishes are cut from one worker's cloth. */
 export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec {

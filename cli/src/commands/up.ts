@@ -53,7 +53,7 @@ async function up(options: UpOptions, { io }: Cli): Promise<void> {
     const pair = await startPair(options, { io, tell, onStarting })
     const ready = await greet(pair, io.now)
     clearTimeout(slow)
-    if (!isStopping) printerFor(io, options).show(outputOf(pair), upView(ready))
+    if (!isStopping) printerFor(io, options).show(outputOf(pair), upView(ready, io.config.command))
     await end
   } catch (error) {
     if (!isStopping) {
@@ -90,7 +90,7 @@ function outputOf({ hub, dataFolder, tokenFile, worker }: Pair): OutputOf<'up'> 
   return { ...hub, dataFolder, tokenFile, context: LOCAL_CONTEXT, worker }
 }
 
-function upView({ pair, worker, firstJob }: Ready): View<OutputOf<'up'>> {
+function upView({ pair, worker, firstJob }: Ready, command: string): View<OutputOf<'up'>> {
   return {
     ids: ({ url }) => [url],
     human: ({ url, tokenFile }, paper) => {
@@ -106,9 +106,9 @@ function upView({ pair, worker, firstJob }: Ready): View<OutputOf<'up'>> {
         ...firstJobLines(firstJob, paper),
         '',
         'Try in another terminal:',
-        `  stoker run${option} -- python3 -c 'print(6 * 7)'`,
-        `  stoker list${option}`,
-        `  stoker workers${option} ${plainText(worker.name)}`,
+        `  ${command} run${option} -- python3 -c 'print(6 * 7)'`,
+        `  ${command} list${option}`,
+        `  ${command} workers${option} ${plainText(worker.name)}`,
         '',
         'Ctrl-C stops both.',
       ].join('\n')

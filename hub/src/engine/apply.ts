@@ -1,4 +1,5 @@
 import type { Change, ChangeOf, JobState } from '@stoker/protocol'
+import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
 import { moveJob } from './life-cycle.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
@@ -219,32 +220,6 @@ function recountFree(worker: WorkerState): void {
   worker.slotsFree = worker.facts.maxJobs - claims.length
 }
 
-/** Used by recovery too: rows tell of an active job what `placed` told before. */
-export function takeClaim(state: State, claim: Claim): void {
-  const worker = workerOf(state, claim.worker)
-  worker.cpusMilliFree -= claim.cpusMilli
-  worker.memoryMbFree -= claim.memoryMb
-  worker.slotsFree -= 1
-  for (const uuid of claim.gpus) state.devices.set(uuid, claimKey(claim))
-}
-
-function giveBack(state: State, claim: Claim): void {
-  const worker = workerOf(state, claim.worker)
-  worker.cpusMilliFree += claim.cpusMilli
-  worker.memoryMbFree += claim.memoryMb
-  worker.slotsFree += 1
-  freeDevices(state, claim)
-  state.dirtyWorkers.add(claim.worker)
-}
-
-/** Two workers on one host share devices: what one gives back may be what a job waits for on the other. */
-function freeDevices(state: State, claim: Claim): void {
-  if (claim.gpus.length === 0) return
-  for (const uuid of claim.gpus) if (state.devices.get(uuid) === claimKey(claim)) state.devices.delete(uuid)
-  for (const { id, facts } of state.workers.values())
-    if (facts.hardware.gpus.some(gpu => claim.gpus.includes(gpu.uuid))) state.dirtyWorkers.add(id)
-}
-
 function activate(state: State, active: ActiveJob): void {
   const worker = workerOf(state, active.claim.worker)
   state.active.set(active.seq, active)
@@ -305,10 +280,4 @@ function bucketOf(state: State, id: number) {
   const bucket = state.buckets.get(id)
   if (bucket === undefined) throw new Error(`bucket ${id} does not exist`)
   return bucket
-}
-
-function workerOf(state: State, id: string): WorkerState {
-  const worker = state.workers.get(id)
-  if (worker === undefined) throw new Error(`worker ${id} does not exist`)
-  return worker
 }

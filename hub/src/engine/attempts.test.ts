@@ -197,11 +197,20 @@ describe('a lost attempt', () => {
     for (let i = 1; i <= 5; i += 1) {
       expect(house.fenceOf(job).attempt).toBe(i)
       house.report('w', house.ended(house.fenceOf(job), 'lost', 'its keeper vanished'))
+      house.pass(10, ['w'])
     }
     expect(house.stateOf(job)).toBe('failed')
     expect(house.lastChanges).toContainEqual(
       expect.objectContaining({ reason: expect.stringMatching(/lost 5 attempts.*its keeper vanished/) }),
     )
+  })
+
+  it('that its own worker tells of goes to another one rather than back to where it was lost', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.join(aHello('other'))
+    house.report('w', house.ended(house.fenceOf(job), 'lost', 'its worker was shut down'))
+    expect(house.state.active.get(job)?.claim).toMatchObject({ worker: 'other', attempt: 2 })
   })
 
   it('ends the job as canceled if that was asked before', () => {

@@ -32,7 +32,11 @@ export function setConnected(state: State, id: string, connected: boolean): void
 export function carryLiveness(from: State, to: State): void {
   for (const [id, worker] of to.workers) {
     const before = from.workers.get(id)
-    if (before === undefined) continue
+    if (before === undefined) {
+      // Its removal was not written: a connection it has still stands; if it has none, its silence will tell.
+      worker.connected = true
+      continue
+    }
     worker.connected = before.connected
     worker.heardAt = before.heardAt
     worker.seenAt = before.seenAt

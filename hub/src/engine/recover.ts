@@ -1,5 +1,6 @@
 import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WorkerRow } from '@stoker/protocol'
-import { apply, takeClaim } from './apply.ts'
+import { apply } from './apply.ts'
+import { takeClaim } from './claims.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
 

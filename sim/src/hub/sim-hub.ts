@@ -108,6 +108,7 @@ export class SimHub {
     })
     const streams = new SimStreams({
       ...{ tables: this.tables, segments: this.segments, after, isDiskFull },
+      now: () => timeline.now,
       syncMs: pause(1),
       answersFirst: this.#ports.answersFirst,
     })

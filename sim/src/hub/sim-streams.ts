@@ -7,6 +7,7 @@ export type Segments = Map<number, (Uint8Array | undefined)[]>
 export interface SimStreamsPorts {
   readonly tables: MemoryTables
   readonly segments: Segments
+  readonly now: () => number
   readonly after: (ms: number, run: () => void) => void
   readonly syncMs: () => number
   readonly isDiskFull: () => boolean
@@ -26,6 +27,7 @@ export class SimStreams {
   readonly #segment: number
   readonly #pieces: (Uint8Array | undefined)[] = []
   #reserved = 0
+  #syncedAt = 0
 
   constructor(ports: SimStreamsPorts) {
     this.#ports = ports
@@ -67,10 +69,17 @@ export class SimStreams {
       answer()
       this.#ports.after(this.#ports.syncMs() + 20, sync)
     } else
-      this.#ports.after(this.#ports.syncMs(), () => {
+      this.#ports.after(this.#untilSynced(), () => {
         sync()
         answer()
       })
+  }
+
+  /** Writes are synced in the order in which they came, so a repeat is answered after what it repeats. */
+  #untilSynced(): number {
+    const now = this.#ports.now()
+    this.#syncedAt = Math.max(this.#syncedAt, now + this.#ports.syncMs())
+    return this.#syncedAt - now
   }
 
   committed(rows: readonly RowWrite[]): void {

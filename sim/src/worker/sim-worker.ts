@@ -19,7 +19,7 @@ const TICK_MS = 500
 const NO_BYTES = new Uint8Array()
 
 /** A worker's end of one connection. */
-export interface WorkerLink {
+interface WorkerLink {
   send(frame: WorkerFrame): void
   hangUp(): void
 }

@@ -129,11 +129,14 @@ export class Wire<ToHub, ToWorker> {
     this.#toHub.release(this.#ports.random.next())
   }
 
-  /** The connection breaks in the middle: both ends lose what was coming and notice in their own time. */
+  /** The connection breaks in the middle: the worker loses what was coming, the hub loses it or gets some of it much later. */
   breakOff(noticeMs: { readonly hub: number; readonly worker: number }): void {
-    this.#toHub.lose()
+    if (this.#ports.random.chance(0.5)) this.#toHub.stall()
+    else {
+      this.#toHub.lose()
+      this.#toHub.finish(() => this.#close('hub', 'the connection broke'), noticeMs.hub)
+    }
     this.#toWorker.lose()
-    this.#toHub.finish(() => this.#close('hub', 'the connection broke'), noticeMs.hub)
     this.#toWorker.finish(() => this.#close('worker', 'the connection broke'), noticeMs.worker)
   }
 

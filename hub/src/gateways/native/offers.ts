@@ -40,5 +40,15 @@ export async function repeatOffers(
 async function specsOf(jobs: readonly number[], queries: Queries): Promise<Map<number, { id: string; spec: JobSpec }>> {
   if (jobs.length === 0) return new Map()
   const rows = await queries.offers(jobs)
-  return new Map(rows.map(({ seq, id, spec }) => [seq, { id, spec: JobSpec.parse(JSON.parse(spec)) }]))
+  const parsed = new Map<string, JobSpec>()
+  return new Map(rows.map(({ seq, id, spec }) => [seq, { id, spec: readSpec(spec, parsed) }]))
+}
+
+/** Jobs of one submission often have the same spec to the letter: it is read once. */
+function readSpec(text: string, parsed: Map<string, JobSpec>): JobSpec {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
+  const spec = JobSpec.parse(JSON.parse(text))
+  parsed.set(text, spec)
+  return spec
 }

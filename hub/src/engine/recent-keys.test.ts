@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { RecentKeys } from './recent-keys.ts'
+
+const row = (key: string) => ({ owner: 'ann', key, hash: 'h', firstSeq: 1, count: 1, at: 0 })
+
+it('shows a key to whoever asked the store before its batch was written, however many batches ago', () => {
+  const keys = new RecentKeys()
+  const read = keys.beginRead()
+  keys.remember(row('a'))
+  for (let batches = 0; batches < 5; batches += 1) keys.written()
+  expect(keys.find('ann', 'a')).toEqual(row('a'))
+  keys.endRead(read)
+  keys.written()
+  expect(keys.find('ann', 'a')).toBeNull()
+})
+
+it('forgets the keys of a batch that was not written', () => {
+  const keys = new RecentKeys()
+  keys.remember(row('a'))
+  keys.dropped()
+  expect(keys.find('ann', 'a')).toBeNull()
+})

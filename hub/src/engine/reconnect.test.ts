@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { carryLiveness } from './liveness.ts'
+import { emptyState } from './state.ts'
+import { aHello, aJob, TestHouse } from './test-house.ts'
+
+let house: TestHouse
+beforeEach(() => {
+  house = new TestHouse()
+})
+
+const hello = (id: string, rest: Parameters<typeof aHello>[1] = {}) =>
+  ({ kind: 'hello', hello: aHello(id, rest), secretHash: `secret-${id}`, joinHash: null }) as const
+
+describe('a worker that comes back', () => {
+  it('gets nothing new before its new connection is open', () => {
+    house.join(aHello('w'))
+    house.run(hello('w'))
+    const job = house.submit(aJob())
+    expect(house.stateOf(job)).toBe('queued')
+  })
+
+  it('has taken up what it holds, though no report said so', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ command: 'x' }))
+    house.run(hello('w', { holding: [{ fence: house.fenceOf(job), state: 'running', startedAt: 1 }] }))
+    expect(house.state.active.get(job)?.state).toBe('starting')
+  })
+
+  it('with a wrong secret does not move the epoch', () => {
+    house.join(aHello('w'))
+    const { epoch } = house.state
+    expect(() => house.run({ ...hello('w', { epochSeen: epoch + 5 }), secretHash: 'wrong' })).toThrow(/another secret/)
+    expect(house.state.epoch).toBe(epoch)
+  })
+})
+
+it('a device given back by one worker starts a job that waits for it on another', () => {
+  const shared = aHello('w1', { gpus: 1 })
+  house.join(shared)
+  const first = house.submit(aJob({ command: 'x', resources: { gpus: 1 } }))
+  house.join({ ...aHello('w2'), hardware: shared.hardware })
+  house.run({ kind: 'drain', worker: 'w1', on: true })
+  const second = house.submit(aJob({ command: 'x', resources: { gpus: 1 } }))
+  expect(house.stateOf(second)).toBe('queued')
+  house.report('w1', house.ended(house.fenceOf(first), 'completed'))
+  expect(house.stateOf(second)).toBe('active')
+})
+
+it('a worker whose removal was not written counts as connected until its silence tells otherwise', () => {
+  house.join(aHello('w'))
+  const before = emptyState()
+  house.state.workers.forEach(worker => {
+    worker.connected = false
+  })
+  carryLiveness(before, house.state)
+  expect(house.state.workers.get('w')?.connected).toBe(true)
+})

@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util'
+import { FAULT_NAMES, type FaultPlan, faultPlan, PROFILE_NAMES } from './faults.ts'
+import { describeRuns, type SeedRun } from './report.ts'
+import { runSim, type SimOptions } from './run.ts'
+
+const USAGE = `usage: sim [--seed N] [--seeds COUNT] [--workers N] [--jobs N] [--gpus N] [--minutes N] [--faults NAME] [--plain] [--json]
+  --seeds    how many seeds, from --seed on
+  --gpus     the most GPUs a worker may have
+  --minutes  how long things go wrong, in virtual time
+  --faults   ${PROFILE_NAMES.join(', ')}, or a comma list of ${FAULT_NAMES.join(', ')}
+  --plain    one small kind of job in large batches, for measuring`
+
+const NUMBERS = { seed: '1', seeds: '1', workers: '5', jobs: '60', gpus: '4', minutes: '1' } as const
+type Asked = Readonly<Record<keyof typeof NUMBERS, number>> & {
+  readonly plan: FaultPlan
+  readonly faults: string
+  readonly plain: boolean
+  readonly json: boolean
+}
+
+/** Runs seeds one after the other; 0 if no guarantee broke, 1 if one did, 2 if it was asked wrongly. */
+export function simulate(args: readonly string[], print: (text: string) => void): 0 | 1 | 2 {
+  if (args.includes('--help')) {
+    print(USAGE)
+    return 0
+  }
+  const asked = read(args)
+  if (typeof asked === 'string') {
+    print(`${asked}\n${USAGE}`)
+    return 2
+  }
+  const runs = Array.from({ length: asked.seeds }, (_, index) => timed(optionsOf(asked, asked.seed + index)))
+  print(asked.json ? JSON.stringify(runs) : describeRuns(runs, flagsOf(asked)))
+  return runs.some(run => run.violations.length > 0) ? 1 : 0
+}
+
+/** What was asked, or the sentence that says why it cannot be done. */
+function read(args: readonly string[]): Asked | string {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        ...(Object.fromEntries(Object.keys(NUMBERS).map(name => [name, { type: 'string' }])) as Record<
+          keyof typeof NUMBERS,
+          { type: 'string' }
+        >),
+        faults: { type: 'string', default: 'light' },
+        plain: { type: 'boolean', default: false },
+        json: { type: 'boolean', default: false },
+      },
+    })
+    const plan = faultPlan(values.faults)
+    if (plan === null) return `there are no faults called "${values.faults}"`
+    const number = (name: keyof typeof NUMBERS) => positive(name, values[name] ?? NUMBERS[name])
+    const { faults, plain, json } = values
+    const counts = { seed: number('seed'), seeds: number('seeds'), workers: number('workers'), jobs: number('jobs') }
+    return { ...counts, gpus: number('gpus'), minutes: number('minutes'), plan, faults, plain, json }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text)
+  if (!(value >= 0) || (name !== 'minutes' && !Number.isInteger(value)))
+    throw new Error(`--${name} is a number of 0 or more, found "${text}"`)
+  return value
+}
+
+/** Every eighth seed sends real bytes: encoded, parsed and checked. */
+function optionsOf({ workers, jobs, gpus, plan, minutes, plain }: Asked, seed: number): SimOptions {
+  const world = { seed, workers, jobs, maxGpus: gpus, plan, faultMs: minutes * 60_000 }
+  return { ...world, isPlain: plain, isEncoded: !plain && seed % 8 === 0, plant: null }
+}
+
+function flagsOf({ workers, jobs, gpus, minutes, faults, plain }: Asked): string {
+  const flags = `--workers ${workers} --jobs ${jobs} --gpus ${gpus} --minutes ${minutes} --faults ${faults}`
+  return plain ? `${flags} --plain` : flags
+}
+
+function timed(options: SimOptions): SeedRun {
+  const before = performance.now()
+  const result = runSim(options)
+  return { seed: options.seed, realMs: performance.now() - before, ...result }
+}
