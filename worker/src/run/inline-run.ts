@@ -13,6 +13,11 @@ export interface InlinePorts {
   readonly ended: () => void
 }
 
+type InlineStop = StopReason | { readonly cause: 'deadline'; readonly text: string }
+
+const TIMED_OUT: InlineStop = { cause: 'deadline', text: 'Task timeout exceeded' }
+const OUTCOMES = { canceled: 'canceled', stale: 'canceled', shutdown: 'lost', deadline: 'timed_out' } as const
+
 /** An attempt the worker answers itself. One that takes no time is told in a single report. */
 export class InlineRun {
   readonly #offer: Offer
@@ -32,7 +37,9 @@ export class InlineRun {
       this.#finish(null)
       return
     }
-    this.#timer = setTimeout(() => this.#finish(null), runMs)
+    const { timeoutMs } = offer.spec
+    const isTooLong = timeoutMs !== null && runMs > timeoutMs
+    this.#timer = setTimeout(() => this.#finish(isTooLong ? TIMED_OUT : null), isTooLong ? timeoutMs : runMs)
     ports.delivery.report({ kind: 'running', fence: offer.fence, at: this.#startedAt, isolation: 'inline' })
   }
 
@@ -44,7 +51,7 @@ export class InlineRun {
     this.#finish(reason)
   }
 
-  #finish(stop: StopReason | null): void {
+  #finish(stop: InlineStop | null): void {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
@@ -58,7 +65,7 @@ export class InlineRun {
     this.#ports.delivery.output(this.#offer.fence, { stdout: Buffer.byteLength(this.#end.stdout), stderr: 0 })
   }
 
-  #tell(stop: StopReason | null): void {
+  #tell(stop: InlineStop | null): void {
     const { exitCode, error, result } = this.#end
     const told = {
       fence: this.#offer.fence,
@@ -81,7 +88,7 @@ export class InlineRun {
         : {
             kind: 'ended',
             ...told,
-            outcome: stop.cause === 'shutdown' ? 'lost' : 'canceled',
+            outcome: OUTCOMES[stop.cause],
             exitCode: null,
             error: stop.text,
             result: null,

@@ -21,14 +21,17 @@ export interface ConnectionPorts {
 /** One worker's socket: carries out what the session decides, in order. */
 export class Connection {
   readonly session: HubSession
+  /** In the order of their opening. */
+  readonly number: number
   readonly #socket: WebSocket
   readonly #ports: ConnectionPorts
   bootId: string | null = null
   /** Batches are stored one after the other; a later one never overtakes. */
   #reports: Promise<void> = Promise.resolve()
 
-  constructor(socket: WebSocket, ports: ConnectionPorts) {
+  constructor(socket: WebSocket, number: number, ports: ConnectionPorts) {
     this.#socket = socket
+    this.number = number
     this.#ports = ports
     this.session = new HubSession({ now: ports.now(), version: ports.version })
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary))

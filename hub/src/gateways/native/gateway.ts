@@ -31,6 +31,9 @@ export class NativeGateway {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false })
   readonly #byWorker = new Map<string, Connection>()
   readonly #all = new Map<Connection, Credentials>()
+  /** The newest connection each worker was admitted on. */
+  readonly #newest = new Map<string, number>()
+  #accepted = 0
   readonly #stopListening: () => void
   readonly #ticker: NodeJS.Timeout
   #publishing: Promise<void> = Promise.resolve()
@@ -64,7 +67,8 @@ export class NativeGateway {
     const join = request.headers['x-stoker-join']
     const credentials = { secretHash: sha256(secret), joinHash: typeof join === 'string' ? sha256(join) : null }
     this.#server.handleUpgrade(request, socket, head, webSocket => {
-      const connection = new Connection(webSocket, {
+      this.#accepted += 1
+      const connection = new Connection(webSocket, this.#accepted, {
         ...this.#ports,
         admit: (who, action) => void this.#admit(who, action),
         leave: (who, reason) => void this.#leave(who, reason),
@@ -78,6 +82,11 @@ export class NativeGateway {
     const credentials = this.#all.get(connection)
     if (credentials === undefined) return
     connection.bootId = hello.bootId
+    // A hello that was long on its way tells what its worker held then; one on a newer connection was heard since.
+    if (connection.number < (this.#newest.get(hello.workerId) ?? 0)) {
+      connection.terminate()
+      return
+    }
     const old = this.#byWorker.get(hello.workerId)
     if (old !== undefined && old.bootId !== hello.bootId && (await old.answers(OLD_CONNECTION_ANSWERS_MS))) {
       const message = `worker ${hello.workerId} is connected from another process that still answers; stop that one or use another data folder`
@@ -86,6 +95,7 @@ export class NativeGateway {
     }
     try {
       const admission = await this.#ports.engine.execute({ kind: 'hello', hello, ...credentials })
+      this.#newest.set(hello.workerId, Math.max(connection.number, this.#newest.get(hello.workerId) ?? 0))
       const offers = await repeatOffers(admission.reoffer, this.#ports.engine, this.#ports.queries)
       if (!this.#all.has(connection)) return
       this.#byWorker.set(hello.workerId, connection)
@@ -152,6 +162,7 @@ export class NativeGateway {
 
   #forgetWorker(worker: string): void {
     this.#byWorker.get(worker)?.terminate()
+    this.#newest.delete(worker)
     this.#ports.board.forgetWorker(worker)
   }
 
