@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Cleanups } from './cleanups.ts'
 import { type BenchOptions, readOptions, USAGE } from './config.ts'
+import { stopAllChildren } from './processes/child.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
@@ -11,9 +12,15 @@ const LONGEST_MS = 5 * 60_000
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const cleanups = new Cleanups()
+let isGivingUp = false
+/** The first reason counts: what fails because everything is being stopped is no news. */
 const giveUp = async (why: string, exitCode: number) => {
+  if (isGivingUp) return
+  isGivingUp = true
   say(`bench: ${why}`)
+  await stopAllChildren()
   await cleanups.runAll().catch(error => say(String(error)))
+  await stopAllChildren()
   process.exit(exitCode)
 }
 

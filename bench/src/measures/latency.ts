@@ -3,6 +3,7 @@ import type { BullPeer } from '../peers/bullmq.ts'
 import { race } from '../rounds.ts'
 import type { Hub } from '../servers/stoker.ts'
 import { quantile } from '../statistics.ts'
+import { waitUntil } from '../wait-until.ts'
 import { fineWallClock } from '../wall-clock.ts'
 import { ifThere, type Measure } from './ground.ts'
 
@@ -44,15 +45,17 @@ function withoutWarmUp(all: ReadonlyMap<string, readonly number[]>, kept: Readon
 
 async function ourWaits({ client }: Hub): Promise<number[]> {
   const submittedAt = await submitSpaced(async () => (await client.submit({ type: 'noop' })).id)
+  await waitUntil('the last job of Stoker', async () => {
+    const { queued, active } = await client.counts()
+    return queued + active === 0
+  })
   const { jobs } = await client.jobs({ limit: SAMPLES })
-  return waitsOf(
-    submittedAt,
-    new Map(jobs.map(job => [job.id, job.startedAt === null ? null : Date.parse(job.startedAt)])),
-  )
+  return waitsOf(submittedAt, new Map(jobs.map(({ id, startedAt }) => [id, Date.parse(startedAt ?? '')])))
 }
 
 async function bullWaits({ queue }: BullPeer): Promise<number[]> {
   const submittedAt = await submitSpaced(async () => (await queue.add('noop', {})).id ?? '')
+  await waitUntil('the last job of BullMQ', async () => (await queue.getJobCountByTypes('waiting', 'active')) === 0)
   const jobs = await queue.getJobs(['completed'], 0, SAMPLES - 1)
   return waitsOf(submittedAt, new Map(jobs.map(job => [job.id ?? '', Number(job.returnvalue)])))
 }
@@ -68,10 +71,10 @@ async function submitSpaced(submit: () => Promise<string>): Promise<ReadonlyMap<
   return submittedAt
 }
 
-function waitsOf(submittedAt: ReadonlyMap<string, number>, startedAt: ReadonlyMap<string, number | null>): number[] {
+function waitsOf(submittedAt: ReadonlyMap<string, number>, startedAt: ReadonlyMap<string, number>): number[] {
   return [...submittedAt].map(([id, at]) => {
-    const started = startedAt.get(id)
-    if (started === undefined || started === null) throw new Error(`job ${id} was submitted, no start of it is known`)
+    const started = startedAt.get(id) ?? Number.NaN
+    if (Number.isNaN(started)) throw new Error(`job ${id} was submitted, no start of it is known`)
     return started + HALF_MS - at
   })
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { startChild } from './child.ts'
+import { startChild, stopAllChildren } from './child.ts'
 import { findProgram } from './find-program.ts'
 import { memoryMbOf } from './memory-of.ts'
 
@@ -27,6 +27,13 @@ describe('a child', () => {
     await expect(node(`console.error('no room'); process.exit(3)`)).rejects.toThrow(
       'the program should serve, it ended with 3: no room',
     )
+  })
+
+  it('that is still starting is stopped with all others', async () => {
+    const starting = node(`setInterval(() => {}, 1000)`)
+    const failure = starting.catch((error: Error) => error.message)
+    await stopAllChildren()
+    expect(await failure).toContain('the program should serve, it ended with SIGTERM')
   })
 
   it('that does not exist fails the start', async () => {

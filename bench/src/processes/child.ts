@@ -26,6 +26,14 @@ const READY_MS = 30_000
 const STOP_MS = 15_000
 const TAIL_LINES = 5
 
+/** How to stop each child that lives, those included that are still starting and that nobody holds yet. */
+const living = new Set<() => Promise<void>>()
+
+/** For a bench that is stopped in its midst: whatever was started is gone once this resolves. */
+export async function stopAllChildren(): Promise<void> {
+  await Promise.all([...living].map(stop => stop()))
+}
+
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, ready, as, stopSignal = 'SIGTERM' } = options
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...as })
@@ -56,10 +64,14 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     child.kill('SIGKILL')
     await gone
   }
+  const stop = () => end(stopSignal)
+  living.add(stop)
+  const forget = () => living.delete(stop)
+  gone.then(forget, forget)
   try {
     const readyLine = await Promise.race([spoken, failed, late])
     if (child.pid === undefined) throw new Error(`${name} said it is ready, but has no pid`)
-    return { pid: child.pid, readyLine, stop: () => end(stopSignal), kill: () => end('SIGKILL') }
+    return { pid: child.pid, readyLine, stop, kill: () => end('SIGKILL') }
   } catch (error) {
     await end('SIGKILL')
     throw error
