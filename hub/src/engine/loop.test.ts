@@ -83,6 +83,62 @@ describe('the engine loop', () => {
     expect(told.sort()).toEqual(['published', 'read 1', 'replied'])
   })
 
+  it('decides the next batch while one is being written, and tells of them in order', async () => {
+    const { loop, next } = aLoop()
+    const told: number[] = []
+    loop.onCommit(batch => told.push(batch.n))
+    const first = loop.execute(submit())
+    const one = await next()
+    const second = loop.execute(submit())
+    const two = await next()
+    const read = loop.read(state => state.queued.size)
+    one.done()
+    expect((await first).firstSeq).toBe(1)
+    expect(told).toEqual([1])
+    two.done()
+    expect([(await second).firstSeq, await read]).toEqual([2, 2])
+    expect(told).toEqual([1, 2])
+  })
+
+  it('has no third batch on its way, and waits with what came meanwhile', async () => {
+    const { loop, next, commits } = aLoop()
+    const replies = [loop.execute(submit())]
+    const one = await next()
+    replies.push(loop.execute(submit()))
+    const two = await next()
+    replies.push(loop.execute(submit()), loop.execute(submit()))
+    await new Promise(resolve => setImmediate(resolve))
+    expect(commits).toEqual([])
+    one.done()
+    const three = await next()
+    two.done()
+    three.done()
+    expect((await Promise.all(replies)).map(reply => reply.firstSeq)).toEqual([1, 2, 3, 4])
+  })
+
+  it('drops both batches when the first did not fit the disk', async () => {
+    const { loop, next } = aLoop()
+    const lost = loop.execute(submit())
+    const one = await next()
+    const token = loop.execute({
+      kind: 'addToken',
+      id: 't',
+      hash: 'h',
+      role: 'read',
+      owner: 'ann',
+      label: '',
+      expiresAt: null,
+    })
+    const two = await next()
+    const idle = loop.execute({ kind: 'tick' })
+    one.fail(new Full())
+    two.fail(new Error('journal row 2 cannot follow row 0'))
+    await expect(lost).rejects.toMatchObject({ code: 'disk.full' })
+    ;(await next()).done()
+    expect([await token, await idle]).toEqual([null, null])
+    expect(await loop.read(state => [state.queued.size, state.tokens.size])).toEqual([0, 1])
+  })
+
   it('answers a refused command without failing the others of its batch', async () => {
     const { loop, next } = aLoop()
     const bad = loop.execute({ kind: 'drain', worker: 'nobody', on: true })

@@ -27,6 +27,9 @@ export interface LoopPorts {
   readonly broken: (error: unknown) => void
 }
 
+/** Batches on their way to the disk at once: while one is being written, the next is decided. More would only make latencies longer. */
+const MAX_FLIGHTS = 2
+
 interface Pending {
   readonly command: Command
   readonly facts: Facts
@@ -35,16 +38,33 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
-/** The loop: commands of one moment share one batch; the batch is durable before anyone hears of it. */
+interface Reader {
+  readonly read: (state: State) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** A decided batch on its way to the disk, and everyone who must not hear of it before it is there. */
+interface Flight {
+  readonly batch: Batch
+  readonly taken: Pending[]
+  readonly answers: (() => void)[]
+  readonly readers: Reader[]
+  readonly landing: Promise<unknown>
+}
+
+/**
+ * The loop: commands of one moment share one batch; a batch is durable before anyone hears of it.
+ * flying: up to two batches are decided and not yet durable, in order. rebuilding: the disk was full, memory is read anew. broken: the process ends.
+ */
 export class EngineLoop {
   #core: Core
   readonly #ports: LoopPorts
   readonly #listeners = new Set<(batch: Batch) => void>()
   readonly #keys = new RecentKeys()
   #pending: Pending[] = []
-  #readers: { readonly read: (state: State) => void; readonly reject: (error: unknown) => void }[] = []
+  #flights: Flight[] = []
   #scheduled = false
-  #busy = false
+  #rebuilding = false
   #broken: unknown = null
 
   constructor(core: Core, ports: LoopPorts) {
@@ -62,12 +82,13 @@ export class EngineLoop {
     })
   }
 
-  /** Live state as it is durable: waits for the batch it would otherwise see too early. */
+  /** Live state as it is durable: waits for the batches it would otherwise see too early. */
   read<T>(look: (state: State) => T): Promise<T> {
     if (this.#broken !== null) return Promise.reject(this.#broken)
-    if (!this.#busy) return Promise.resolve(look(this.#core.state))
+    const last = this.#flights.at(-1)
+    if (last === undefined) return Promise.resolve(look(this.#core.state))
     return new Promise((resolve, reject) => {
-      this.#readers.push({ read: state => resolve(look(state)), reject })
+      last.readers.push({ read: state => resolve(look(state)), reject })
     })
   }
 
@@ -86,48 +107,98 @@ export class EngineLoop {
     return () => this.#listeners.delete(listener)
   }
 
+  get #mayTurn(): boolean {
+    return this.#flights.length < MAX_FLIGHTS && !this.#rebuilding && this.#broken === null
+  }
+
   #schedule(): void {
-    if (this.#scheduled || this.#busy) return
+    if (this.#scheduled || !this.#mayTurn) return
     this.#scheduled = true
     this.#ports.soon(() => {
       this.#scheduled = false
-      void this.#turn()
+      if (this.#mayTurn) this.#turn()
     })
   }
 
-  async #turn(): Promise<void> {
-    if (this.#busy || this.#broken !== null) return
-    this.#busy = true
+  #turn(): void {
     const taken = this.#pending
     this.#pending = []
     try {
-      await this.#commit(taken)
+      const now = this.#ports.now()
+      const answers = taken.map(pending => this.#decide(pending, now))
+      const batch = this.#core.finish(now)
+      if (batch === null) this.#nothingHappened(taken, answers)
+      else this.#fly(batch, taken, answers)
     } catch (error) {
       this.#break(error, taken)
-    } finally {
-      this.#busy = false
     }
-    if (this.#broken !== null) return
-    this.#answerReaders()
+  }
+
+  /** Answers may still rest on a batch that is not durable yet. */
+  #nothingHappened(taken: readonly Pending[], answers: readonly (() => void)[]): void {
+    const last = this.#flights.at(-1)
+    if (last === undefined) {
+      this.#endReads(taken)
+      settle(answers)
+      return
+    }
+    last.taken.push(...taken)
+    last.answers.push(...answers)
+  }
+
+  #fly(batch: Batch, taken: Pending[], answers: (() => void)[]): void {
+    this.#keys.decided()
+    const landing = this.#ports.journal.append(batch.commit)
+    const flight: Flight = { batch, taken, answers, readers: [], landing }
+    this.#flights.push(flight)
+    landing.then(
+      () => this.#landed(flight),
+      error => this.#failed(flight, error).catch(broken => this.#break(broken, [])),
+    )
+  }
+
+  /** The store writes in order, so the flight that lands is the oldest one. */
+  #landed(flight: Flight): void {
+    this.#flights.shift()
+    this.#endReads(flight.taken)
+    this.#keys.written()
+    settle(flight.answers)
+    for (const listener of this.#listeners) listener(flight.batch)
+    for (const { read } of flight.readers) read(this.#core.state)
     if (this.#pending.length > 0) this.#schedule()
   }
 
-  async #commit(taken: readonly Pending[]): Promise<void> {
-    const now = this.#ports.now()
-    const answers = taken.map(pending => this.#decide(pending, now))
-    const batch = this.#core.finish(now)
-    if (batch === null) {
-      this.#written(taken)
-      return settle(answers)
+  /** Whether the batch is durable after all. If it is known not to be, neither are those behind it: memory is rebuilt and only what ends work is tried again. */
+  async #failed(flight: Flight, error: unknown): Promise<void> {
+    if (this.#rebuilding || this.#broken !== null) return
+    if (!this.#ports.isDiskFull(error)) {
+      if (!(await this.#isThere(flight.batch))) throw error
+      this.#landed(flight)
+      return
     }
-    try {
-      await this.#ports.journal.append(batch.commit)
-    } catch (error) {
-      if (!(await this.#survived(batch, taken, error))) return
-    }
-    this.#written(taken)
-    settle(answers)
-    for (const listener of this.#listeners) listener(batch)
+    this.#rebuilding = true
+    const flights = this.#flights
+    this.#flights = []
+    await Promise.allSettled(flights.map(({ landing }) => landing))
+    this.#core = await this.#ports.recover()
+    this.#keys.dropped()
+    const reserve = await this.#ports.openReserve()
+    this.#rebuilding = false
+    const taken = flights.flatMap(each => each.taken)
+    this.#pending = [...taken.filter(pending => this.#isTriedAgain(pending, reserve)), ...this.#pending]
+    for (const { read } of flights.flatMap(each => each.readers)) read(this.#core.state)
+    if (this.#pending.length > 0) this.#schedule()
+  }
+
+  async #isThere({ commit }: Batch): Promise<boolean> {
+    const end = await this.#ports.journal.journalEnd()
+    return commit.journal !== null && (end.n > commit.journal.n || end.hash === commit.journal.hash)
+  }
+
+  #isTriedAgain(pending: Pending, reserve: boolean): boolean {
+    if (reserve && pending.command.kind !== 'submit') return true
+    pending.reject(new Refused('disk.full', 'the disk of the hub is full; nothing was written'))
+    return false
   }
 
   #decide(pending: Pending, now: Now): () => void {
@@ -139,23 +210,6 @@ export class EngineLoop {
       if (!(error instanceof Refused)) throw error
       return () => pending.reject(error)
     }
-  }
-
-  /** Whether the batch is durable after all. If it is known not to be, memory is rebuilt and only what ends work is tried again. */
-  async #survived(batch: Batch, taken: readonly Pending[], error: unknown): Promise<boolean> {
-    if (!this.#ports.isDiskFull(error)) {
-      const end = await this.#ports.journal.journalEnd()
-      if (batch.commit.journal !== null && end.hash === batch.commit.journal.hash) return true
-      throw error
-    }
-    this.#core = await this.#ports.recover()
-    this.#keys.dropped()
-    const reserve = await this.#ports.openReserve()
-    for (const pending of taken) {
-      if (reserve && pending.command.kind !== 'submit') this.#pending.push(pending)
-      else pending.reject(new Refused('disk.full', 'the disk of the hub is full; nothing was written'))
-    }
-    return false
   }
 
   async #facts(command: Command, keyRead: KeyRead | null): Promise<Facts> {
@@ -174,9 +228,8 @@ export class EngineLoop {
     if (!repeated) this.#keys.remember({ owner: command.owner, ...command.key, firstSeq, count, at: now.wall })
   }
 
-  #written(taken: readonly Pending[]): void {
+  #endReads(taken: readonly Pending[]): void {
     for (const { keyRead } of taken) if (keyRead !== null) this.#keys.endRead(keyRead)
-    this.#keys.written()
   }
 
   /** The store was asked before the batch in which a submit with the same key may have been taken: that one must be seen. */
@@ -185,16 +238,12 @@ export class EngineLoop {
     return { idempotency: this.#keys.find(command.owner, command.key.key) }
   }
 
-  #answerReaders(): void {
-    const readers = this.#readers
-    this.#readers = []
-    for (const { read } of readers) read(this.#core.state)
-  }
-
   #break(error: unknown, taken: readonly Pending[]): void {
     this.#broken = error
-    for (const { reject } of [...taken, ...this.#pending]) reject(error)
-    for (const { reject } of this.#readers) reject(error)
+    const flights = this.#flights
+    this.#flights = []
+    for (const { reject } of [...flights.flatMap(each => each.taken), ...taken, ...this.#pending]) reject(error)
+    for (const { reject } of flights.flatMap(each => each.readers)) reject(error)
     this.#ports.broken(error)
   }
 }

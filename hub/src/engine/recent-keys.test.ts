@@ -7,11 +7,27 @@ it('shows a key to whoever asked the store before its batch was written, however
   const keys = new RecentKeys()
   const read = keys.beginRead()
   keys.remember(row('a'))
-  for (let batches = 0; batches < 5; batches += 1) keys.written()
+  for (let batches = 0; batches < 5; batches += 1) {
+    keys.decided()
+    keys.written()
+  }
   expect(keys.find('ann', 'a')).toEqual(row('a'))
   keys.endRead(read)
+  keys.decided()
   keys.written()
   expect(keys.find('ann', 'a')).toBeNull()
+})
+
+it('shows the key of a batch that is decided while another is written', () => {
+  const keys = new RecentKeys()
+  keys.decided()
+  keys.remember(row('a'))
+  keys.decided()
+  keys.written()
+  keys.beginRead()
+  expect(keys.find('ann', 'a')).toEqual(row('a'))
+  keys.written()
+  expect(keys.find('ann', 'a')).toEqual(row('a'))
 })
 
 it('forgets the keys of a batch that was not written', () => {

@@ -129,10 +129,11 @@ export class SimHub {
     if (running === null) return
     this.#running = null
     running.process.die()
-    const batch = running.loop.inFlight
-    if (batch === null || this.isDiskFull || this.#ports.random.chance(0.5)) return
-    this.tables.applyCommit(batch.commit)
-    this.#ports.durable(batch)
+    for (const batch of running.loop.inFlight) {
+      if (this.isDiskFull || this.#ports.random.chance(0.5)) return
+      this.tables.applyCommit(batch.commit)
+      this.#ports.durable(batch)
+    }
   }
 
   pause(): void {

@@ -34,16 +34,25 @@ interface Pending {
   readonly refused: (error: Refused) => void
 }
 
-/** The engine's loop under virtual time, with its steps in the same order: decide all, append, then answer, publish, let readers look. */
+/** A decided batch on its way to the disk, and who must not hear of it before it is there. */
+interface Flight {
+  readonly batch: Batch
+  readonly taken: Pending[]
+  readonly answers: (() => void)[]
+  readonly readers: ((state: State) => void)[]
+}
+
+/** As many as the engine's own loop has. */
+const MAX_FLIGHTS = 2
+
+/** The engine's loop under virtual time, with its steps in the same order: decide all, append, then answer, publish, let readers look. While one batch is written, the next is decided. */
 export class SimLoop {
   readonly #ports: SimLoopPorts
   readonly #keys = new RecentKeys()
   #core: Core
   #pending: Pending[] = []
-  #readers: ((state: State) => void)[] = []
+  #flights: Flight[] = []
   #isScheduled = false
-  #isBusy = false
-  #inFlight: Batch | null = null
 
   constructor(core: Core, ports: SimLoopPorts) {
     this.#core = core
@@ -56,12 +65,12 @@ export class SimLoop {
   }
 
   get isIdle(): boolean {
-    return !this.#isBusy && this.#pending.length === 0
+    return this.#flights.length === 0 && this.#pending.length === 0
   }
 
-  /** A batch that was decided and may or may not have reached the disk when the hub died. */
-  get inFlight(): Batch | null {
-    return this.#inFlight
+  /** Batches that were decided and may or may not have reached the disk when the hub died, oldest first. */
+  get inFlight(): readonly Batch[] {
+    return this.#flights.map(({ batch }) => batch)
   }
 
   execute<C extends Command>(command: C, done: (reply: ReplyTo<C>) => void, refused: (error: Refused) => void): void {
@@ -79,8 +88,9 @@ export class SimLoop {
   }
 
   read(look: (state: State) => void): void {
-    if (this.#isBusy) this.#readers.push(look)
-    else look(this.#core.state)
+    const last = this.#flights.at(-1)
+    if (last === undefined) look(this.#core.state)
+    else last.readers.push(look)
   }
 
   touch(poke: (state: State, now: Now) => void): void {
@@ -88,7 +98,7 @@ export class SimLoop {
   }
 
   replan(): void {
-    if (this.#isScheduled || this.#isBusy) return
+    if (this.#isScheduled || this.#flights.length >= MAX_FLIGHTS) return
     this.#isScheduled = true
     this.#ports.after(0, () => {
       this.#isScheduled = false
@@ -97,39 +107,54 @@ export class SimLoop {
   }
 
   #turn(): void {
-    if (this.#isBusy) return
+    if (this.#flights.length >= MAX_FLIGHTS) return
     const taken = this.#pending
     this.#pending = []
     const now = this.#ports.now()
     const answers = taken.map(pending => this.#decide(pending, now))
     const batch = this.#core.finish(now)
     if (batch === null) {
-      this.#written(taken)
-      for (const answer of answers) answer()
+      this.#nothingHappened(taken, answers)
       return
     }
     if (this.#ports.diesAt('decided')) return
-    this.#isBusy = true
-    this.#inFlight = batch
+    this.#keys.decided()
+    this.#flights.push({ batch, taken, answers, readers: [] })
     if (this.#ports.publishesFirst) this.#tell(answers, batch)
-    this.#ports.after(this.#ports.commitMs(), () => this.#append(batch, taken, answers))
+    if (this.#flights.length === 1) this.#write()
   }
 
-  #append(batch: Batch, taken: readonly Pending[], answers: readonly (() => void)[]): void {
-    this.#inFlight = null
-    if (this.#ports.isDiskFull()) this.#recover(taken)
-    else {
-      this.#ports.tables.applyCommit(batch.commit)
-      this.#written(taken)
-      this.#ports.durable(batch)
-      if (this.#ports.diesAt('appended')) return
-      if (!this.#ports.publishesFirst) this.#tell(answers, batch)
+  #nothingHappened(taken: readonly Pending[], answers: readonly (() => void)[]): void {
+    const last = this.#flights.at(-1)
+    if (last === undefined) {
+      this.#endReads(taken)
+      for (const answer of answers) answer()
+      return
     }
-    this.#isBusy = false
-    const readers = this.#readers
-    this.#readers = []
+    last.taken.push(...taken)
+    last.answers.push(...answers)
+  }
+
+  #write(): void {
+    this.#ports.after(this.#ports.commitMs(), () => {
+      const flight = this.#flights[0]
+      if (flight === undefined) return
+      if (this.#ports.isDiskFull()) this.#recover()
+      else this.#append(flight)
+      if (this.#flights.length > 0) this.#write()
+      if (this.#pending.length > 0) this.replan()
+    })
+  }
+
+  #append({ batch, taken, answers, readers }: Flight): void {
+    this.#ports.tables.applyCommit(batch.commit)
+    this.#flights.shift()
+    this.#endReads(taken)
+    this.#keys.written()
+    this.#ports.durable(batch)
+    if (this.#ports.diesAt('appended')) return
+    if (!this.#ports.publishesFirst) this.#tell(answers, batch)
     for (const read of readers) read(this.#core.state)
-    if (this.#pending.length > 0) this.replan()
   }
 
   #tell(answers: readonly (() => void)[], batch: Batch): void {
@@ -159,19 +184,23 @@ export class SimLoop {
     if (!repeated) this.#keys.remember({ owner: command.owner, ...command.key, firstSeq, count, at: now.wall })
   }
 
-  #written(taken: readonly Pending[]): void {
+  #endReads(taken: readonly Pending[]): void {
     for (const { keyRead } of taken) if (keyRead !== null) this.#keys.endRead(keyRead)
-    this.#keys.written()
   }
 
   /** Nothing was written: memory is rebuilt, and only what ends work is tried again. */
-  #recover(taken: readonly Pending[]): void {
+  #recover(): void {
+    const flights = this.#flights
+    this.#flights = []
     this.#core = this.#ports.recover()
     this.#keys.dropped()
     const reserve = this.#ports.openReserve()
-    for (const pending of taken) {
-      if (reserve && pending.command.kind !== 'submit') this.#pending.push(pending)
+    const again: Pending[] = []
+    for (const pending of flights.flatMap(flight => flight.taken)) {
+      if (reserve && pending.command.kind !== 'submit') again.push(pending)
       else pending.refused(new Refused('disk.full', 'the disk of the hub is full; nothing was written'))
     }
+    this.#pending = [...again, ...this.#pending]
+    for (const read of flights.flatMap(flight => flight.readers)) read(this.#core.state)
   }
 }
