@@ -4,7 +4,6 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { lockFolder, sha256, writeAtomic } from '@stoker/files'
 import { pino } from 'pino'
-import { uuidv7 } from 'uuidv7'
 import { createApi } from './api/create-api.ts'
 import { Clock } from './clock.ts'
 import { DiskSpace } from './disk-space.ts'
@@ -15,6 +14,7 @@ import { EngineLoop } from './engine/loop.ts'
 import { Recovering } from './engine/recover.ts'
 import type { State } from './engine/state.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
@@ -91,7 +91,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     streams,
     board,
     now: Date.now,
-    newId: uuidv7,
+    newId,
     random: randomBytes,
     version: VERSION,
     startedAt: Date.now(),
@@ -162,7 +162,7 @@ async function makeAdminToken(engine: EngineLoop, folder: string): Promise<void>
   await writeAtomic(join(folder, 'admin-token'), `${secret}\n`, { mode: 0o600 })
   await engine.execute({
     kind: 'addToken',
-    id: uuidv7(),
+    id: newId(),
     hash: sha256(secret),
     role: 'admin',
     owner: 'admin',
