@@ -1,14 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, rm, statfs, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises'
 import { HubRefused } from '@stoker/client'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { House } from './harness/house.ts'
 import { aProgram, becomes, ended, logOf, run } from './harness/jobs.ts'
+import { isGone } from './harness/left-over.ts'
 import { counted, counting, openGate } from './harness/programs.ts'
 
 const MB = 1024 * 1024
 /** New work is refused below 256 MB; the rest is room to be above it. */
 const DISK_MB = 420
+const FILLING = 'filling-'
 
 const cannotMount = process.getuid?.() === 0 ? null : 'mounting a small disk needs root'
 if (cannotMount !== null) process.stdout.write(`disk-full is skipped: ${cannotMount}\n`)
@@ -25,25 +28,24 @@ beforeEach(async () => {
 afterEach(async () => {
   if (cannotMount !== null) return
   await house.endPrograms()
-  execFileSync('umount', [house.path('hub')])
-  await house.close()
+  try {
+    await house.expectSound()
+  } finally {
+    execFileSync('umount', [house.path('hub')])
+    await house.close()
+  }
 })
 
-/** Leaves the hub's disk this many bytes, as someone else's file would. */
+/** Leaves the hub's disk this many bytes, as someone else's files would. */
 async function leaveFree(freeBytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(house.path('hub'))
-  const size = Math.max(0, bavail * bsize - freeBytes)
-  for (let at = 0, part = 0; at < size; part += 1) {
-    const length = Math.min(16 * MB, size - at)
-    await writeFile(house.path('hub', `filling-${freeBytes}-${part}`), Buffer.alloc(length))
-    at += length
+  for (let left = bavail * bsize - freeBytes; left > 0; left -= 16 * MB) {
+    await writeFile(house.path('hub', `${FILLING}${randomUUID()}`), Buffer.alloc(Math.min(16 * MB, left)))
   }
 }
 
 async function giveBack(): Promise<void> {
-  const parts = Array.from({ length: Math.ceil(DISK_MB / 16) }, (_, part) => part)
-  const names = [100 * MB, 0].flatMap(free => parts.map(part => house.path('hub', `filling-${free}-${part}`)))
-  for (const name of names) await rm(name, { force: true })
+  for (const name of await readdir(house.path('hub'))) if (name.startsWith(FILLING)) await rm(house.path('hub', name))
 }
 
 async function refusal(): Promise<HubRefused | null> {
@@ -78,8 +80,15 @@ it.skipIf(cannotMount !== null)(
     expect(await ended(client, printing.id)).toMatchObject({ state: 'succeeded', attempts: 1 })
     expect(await logOf(client, printing.id)).toBe(counted(2000))
     expect((await refusal())?.problem.status).toBe(507)
+    expect(await isGone(house.path('hub', 'reserve'))).toBe(true)
+
+    await leaveFree(0)
+    await worker.kill()
+    const again = await house.launchWorker('w', { joins: false })
+    await expect.poll(() => again.stderr, { timeout: 10_000 }).toContain('the disk of the hub is full')
 
     await giveBack()
+    await again.ready()
     await expect.poll(refusal, { timeout: 5_000 }).toBeNull()
     expect(await run(client, { type: 'echo' })).toMatchObject({ state: 'succeeded' })
     expect(hub.isOver).toBe(false)
@@ -87,6 +96,6 @@ it.skipIf(cannotMount !== null)(
     await house.startHub()
     expect(await run(client, aProgram('echo hello'))).toMatchObject({ state: 'succeeded' })
     expect(await logOf(client, printing.id)).toBe(counted(2000))
-    expect(worker.isOver).toBe(false)
+    expect(again.isOver).toBe(false)
   },
 )

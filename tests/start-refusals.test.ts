@@ -11,7 +11,7 @@ import { counted, counting, marksOf, openGate, upTo } from './harness/programs.t
 let house: House
 
 beforeEach(async () => {
-  house = await House.open()
+  house = await House.open({ damaged: true })
 })
 
 afterEach(async () => {
@@ -118,6 +118,7 @@ it('restores a backup of a running hub into a new folder, where workers and thei
   }
   expect(await marksOf(house)).toEqual(upTo(6))
   expect(await run(client, { type: 'echo' })).toMatchObject({ state: 'succeeded' })
+  await house.expectSound('restored')
   const again = house.hubProgram(['restore', '--from', house.path('backup'), '--data', house.path('hub')])
   await expectRefusal(again, /a restore needs an empty data folder, .*hub has files in it/)
 })

@@ -12,7 +12,7 @@ export interface Comparison {
   readonly aim: number | null
 }
 
-export const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
+const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
 export type PeerName = (typeof PEERS)[number]
 
 /** The measures this bench has, with their goals: ratios against a peer in the same run, else plain numbers. */
@@ -112,7 +112,7 @@ export type GoalName = keyof typeof GOALS
 export type Rounds = readonly number[] | { readonly notMeasured: string }
 
 /** What a measure found: our own rounds, and those of each peer it was beside. */
-export interface Found {
+interface Found {
   readonly ours: Rounds
   readonly peers: Partial<Record<PeerName, Rounds>>
 }

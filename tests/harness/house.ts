@@ -32,18 +32,21 @@ export class House {
   readonly url: string
   readonly #programs: ChildProgram[] = []
   readonly #clients: Client[] = []
+  readonly #isSound: boolean
   /** Names of the hub's attempts carry these. */
   readonly #epochs = new Set<number>()
   #client: Client | null = null
 
-  private constructor(root: string, port: number) {
+  private constructor(root: string, port: number, isSound: boolean) {
+    this.#isSound = isSound
     this.root = root
     this.port = port
     this.url = `http://127.0.0.1:${port}`
   }
 
-  static async open(): Promise<House> {
-    return new House(await mkdtemp(join(tmpdir(), 'stoker-house-')), await freePort())
+  /** A test that damages the hub's data says so: all others must leave it sound. */
+  static async open({ damaged = false }: { readonly damaged?: boolean } = {}): Promise<House> {
+    return new House(await mkdtemp(join(tmpdir(), 'stoker-house-')), await freePort(), !damaged)
   }
 
   path(...parts: readonly string[]): string {
@@ -110,9 +113,17 @@ export class House {
     }
   }
 
+  /** The hub's own checker finds every guarantee kept in what the test left behind. */
+  async expectSound(data = 'hub'): Promise<void> {
+    const checker = this.hubProgram(['verify', '--data', this.path(data)])
+    const { code } = await checker.exited
+    expect({ code, found: code === 0 ? '' : `${checker.stdout}${checker.stderr}` }).toEqual({ code: 0, found: '' })
+  }
+
   async close(): Promise<void> {
     await this.endPrograms()
     try {
+      if (this.#isSound && !(await isGone(this.path('hub', 'stoker.db')))) await this.expectSound()
       await vi.waitFor(async () => expect(await leftOver(this.root, this.#epochs)).toEqual([]), { timeout: 10_000 })
     } finally {
       for (const { pid } of await processesWith(this.root)) tryKill(pid)

@@ -10,7 +10,7 @@ export interface SeenProcess {
 }
 
 /** All living processes; zombies have nothing left but their number and are not counted. */
-export async function seenProcesses(): Promise<readonly SeenProcess[]> {
+async function seenProcesses(): Promise<readonly SeenProcess[]> {
   const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name)).map(Number)
   const seen = await Promise.all(pids.map(see))
   return seen.filter(one => one !== null)

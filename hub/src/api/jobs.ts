@@ -62,10 +62,8 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
         name: name ?? null,
         labels: label ?? [],
       }
-      const rows = await queries.page(filter, cursor ?? null, limit + 1)
-      const last = rows.length > limit ? rows[limit - 1] : undefined
-      const jobs = await viewJobs(context, rows.slice(0, limit))
-      return { jobs, next: last === undefined ? null : cursorAfter(last.seq) }
+      const { rows, next } = await queries.page(filter, cursor ?? null, limit)
+      return { jobs: await viewJobs(context, rows), next: next === null ? null : cursorAfter(next) }
     },
   })
 
