@@ -1,4 +1,14 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+const SOURCES = '{protocol,files,net,client,hub,worker,cli,sim,bench}/src'
+/** Many seeds, kills, real starts and speeds: worth their time before a change lands, not at every save. */
+const SLOW = [
+  'sim/src/seeds.test.ts',
+  ...['*crash', '*equality', 'speed', 'reattach', 'fuzz', 'up', 'lock-folder'].map(
+    name => `${SOURCES}/**/${name}.test.ts`,
+  ),
+  'hub/src/store/contract.test.ts',
+]
 
 export default defineConfig({
   test: {
@@ -6,10 +16,12 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{protocol,files,net,client,hub,worker,cli,sim,bench}/src/**/*.test.ts'],
+          include: [`${SOURCES}/**/*.test.ts`],
+          exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
         },
       },
+      { test: { name: 'slow', include: SLOW, testTimeout: 120_000, hookTimeout: 60_000 } },
       {
         test: {
           name: 'system',

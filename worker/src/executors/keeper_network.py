@@ -3,6 +3,9 @@ import errno
 import fcntl
 import os
 import select
+import time
+
+from keeper_tree import read
 
 NETWORK_READY_S = 10
 NS_GET_USERNS = 0xB701  # the user namespace that owns a namespace; only in there may it be configured
@@ -10,6 +13,7 @@ NS_GET_USERNS = 0xB701  # the user namespace that owns a namespace; only in ther
 
 def attach_network(slirp, pid, env):
     """Returns once the network of a process is up; slirp4netns stays as a child until it is killed with the tree."""
+    await_loopback(pid)
     opened = []
     try:
         opened += [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), os.open(f"/proc/{pid}/ns/net", os.O_RDONLY)]
@@ -29,3 +33,12 @@ def attach_network(slirp, pid, env):
     finally:
         for fd in opened:
             os.close(fd)
+
+
+def await_loopback(pid):
+    """Bubblewrap gives the loopback its address and fails if slirp4netns was first: it has done so once the route is there."""
+    until = time.monotonic() + NETWORK_READY_S
+    while "127.0.0.1" not in read(f"/proc/{pid}/net/fib_trie"):
+        if not os.path.exists(f"/proc/{pid}") or time.monotonic() > until:
+            raise OSError(errno.ENETDOWN, "the sandbox ended or brought up no loopback in time")
+        time.sleep(0.0005)

@@ -116,7 +116,8 @@ describe('a sandboxed program', () => {
     expect(await reach('none', '127.0.0.1')).toBe('refused\n')
     expect(await reach('host', '127.0.0.1')).toBe('reached\n')
     if ((await probeSandbox({ python: PYTHON })).internet) {
-      expect(await reach('internet', '127.0.0.1')).toBe('refused\n')
+      // Often, because bubblewrap and slirp4netns both configure the loopback and must not meet.
+      for (let i = 0; i < 10; i += 1) expect(await reach('internet', '127.0.0.1')).toBe('refused\n')
       expect(await reach('internet', '10.0.2.2')).toBe('refused\n')
       expect(await sh('grep -c tap0 /proc/net/dev', { network: 'internet' })).toBe('1\n')
     } else console.log('slirp4netns is not usable here: network internet was not tried')
