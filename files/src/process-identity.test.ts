@@ -30,7 +30,8 @@ test('a process that ended has no start', async () => {
 })
 
 test('a zombie counts as gone although its pid is still taken', async () => {
-  const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'])
+  const script = 'import os, time\npid = os.fork()\nif pid == 0: os._exit(0)\nprint(pid, flush=True)\ntime.sleep(60)'
+  const parent = spawn('python3', ['-c', script])
   const [text] = await once(parent.stdout, 'data')
   const zombie = Number(String(text))
   await expect.poll(() => processStart(zombie)).toBeNull()
