@@ -27,13 +27,14 @@ const duration = (what: string, maxMs = 30 * DAY_MS) =>
     return z.NEVER
   })
 const later = (reason: string) => z.custom<never>(value => value === undefined, { message: reason }).optional()
-const text = (max: number) => z.string().min(1).max(max)
-/** Words and variables of a program cannot hold the character that ends them. */
+/** Neither a program's words nor stored text can hold the character that ends them. */
 const word = (max: number) =>
   z
     .string()
     .max(max)
     .regex(/^[^\0]*$/, 'no NUL character is allowed')
+
+const text = (max: number) => word(max).min(1)
 
 const RETRYABLE = ['failed', 'timed_out'] as const
 const Retries = z.union([
@@ -55,7 +56,7 @@ const SpecInput = z.strictObject({
   type: z.enum(JOB_TYPES).optional(),
   command: z
     .union([
-      word(64_000).min(1),
+      text(64_000),
       z
         .array(word(128_000))
         .min(1, 'a command has at least one word')

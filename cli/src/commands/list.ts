@@ -5,6 +5,7 @@ import { withHub } from '../connect.ts'
 import { jobPageView } from '../output/job-views.ts'
 import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
 import { gatherText, wholeNumber } from '../spec/spec-options.ts'
+import { gatherPages } from './list-pages.ts'
 
 interface ListOptions extends OutputOptions {
   readonly state?: readonly JobState[]
@@ -29,7 +30,10 @@ export function define(command: Command, cli: Cli): void {
     .option('--cursor <cursor>', 'continue where a list ended')
     .action(async ({ json, quiet, context, ...filter }: ListOptions) => {
       await withHub(cli.io, { context }, async client => {
-        printerFor(cli.io, { json, quiet }).show(await client.jobs(filter), jobPageView)
+        const printer = printerFor(cli.io, { json, quiet })
+        const { page, isShort } = await gatherPages(client, filter)
+        printer.show(page, jobPageView)
+        if (isShort) printer.note('more jobs may match: the list stopped before it had looked at all of them')
       })
     })
 }

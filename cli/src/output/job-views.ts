@@ -10,9 +10,8 @@ import { type Column, table } from './table.ts'
 export const jobPageView: View<JobPage> = {
   ids: page => page.jobs.map(job => job.id),
   human(page, paper) {
-    if (page.jobs.length === 0) return 'no jobs'
     const more = page.next === null ? '' : `\n${paper.color.dim(`more: --cursor ${page.next}`)}`
-    return table(jobColumns(paper), page.jobs, paper) + more
+    return (page.jobs.length === 0 ? 'no jobs' : table(jobColumns(paper), page.jobs, paper)) + more
   },
 }
 

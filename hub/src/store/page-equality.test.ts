@@ -1,9 +1,10 @@
-import { JobState, type RowWrite } from '@stoker/protocol'
+import { type JobRow, JobState, type RowWrite } from '@stoker/protocol'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { StoreUnderTest } from './contract/harness.ts'
+import { allPages, type StoreUnderTest } from './contract/harness.ts'
 import { aJob, insertJob, rowsOnly } from './contract/sample-rows.ts'
 import { createMemoryStore } from './memory/store.ts'
+import { MOST_LOOKED_AT } from './page-bounds.ts'
 import type { JobFilter } from './port.ts'
 import { sqliteUnderTest } from './sqlite/sqlite-under-test.ts'
 
@@ -16,8 +17,8 @@ const NAMES = ['train', 'eval', 'x']
 const WORKERS = ['w1', 'w2']
 const LABELS = ['a', 'b'].flatMap(key => ['1', '2'].map(value => ({ key, value })))
 
-/** Enough jobs for three blocks of the name index, with every mix of columns. */
-const JOBS = 10_000
+/** More jobs than one page looks at, twice over, with every mix of columns. */
+const JOBS = 2 * MOST_LOOKED_AT + 500
 
 beforeAll(async () => {
   sqlite = await sqliteUnderTest()
@@ -36,11 +37,14 @@ function rowsFor(seq: number): readonly RowWrite[] {
     name: pick(NAMES, 17) ?? '',
     worker: pick([...WORKERS, null], 5) ?? null,
   })
-  const labels = LABELS.filter((_, index) => seq % (index + 2) === 0)
   return [
     insertJob(job),
-    ...labels.map(label => ({ op: 'insert', table: 'label', row: { ...label, job: seq } }) as const),
+    ...labelsOf(seq).map(label => ({ op: 'insert', table: 'label', row: { ...label, job: seq } }) as const),
   ]
+}
+
+function labelsOf(seq: number): readonly (typeof LABELS)[number][] {
+  return LABELS.filter((_, index) => seq % (index + 2) === 0)
 }
 
 const filters: fc.Arbitrary<JobFilter> = fc.record({
@@ -62,3 +66,24 @@ it('pages every filter exactly as a plain search does', async () => {
   })
   await fc.assert(property, { numRuns: 500 })
 })
+
+it('has every match of a filter once in its pages, whatever their size', async () => {
+  const jobs = await memory.queries.scan('job', 0, JOBS)
+  const labels = new Map(jobs.map(({ seq }) => [seq, labelsOf(seq)]))
+  const property = fc.asyncProperty(filters, fc.integer({ min: 200, max: 2_000 }), async (filter, limit) => {
+    const matches = jobs.filter(job => isMatch(job, labels.get(job.seq) ?? [], filter)).map(job => job.seq)
+    expect((await allPages(sqlite.store, filter, limit)).flat()).toEqual(matches.reverse())
+  })
+  await fc.assert(property, { numRuns: 60 })
+})
+
+/** A second opinion, which knows neither pages nor indexes. */
+function isMatch(job: JobRow, labels: readonly (typeof LABELS)[number][], filter: JobFilter): boolean {
+  const { owner, states, type, worker, name } = filter
+  const equal = (wanted: string | null, value: string | null) => wanted === null || wanted === value
+  return (
+    [equal(owner, job.owner), equal(type, job.type), equal(worker, job.worker), equal(name, job.name)].every(Boolean) &&
+    (states === null || states.includes(job.state)) &&
+    filter.labels.every(({ key, value }) => labels.some(label => label.key === key && label.value === value))
+  )
+}

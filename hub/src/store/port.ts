@@ -78,6 +78,13 @@ export interface JobFilter {
   readonly labels: readonly { readonly key: string; readonly value: string }[]
 }
 
+/** Part of a list, newest first. */
+export interface Page {
+  readonly rows: readonly JobRow[]
+  /** The list goes on before this seq; null at its end. A page may be short, even empty, and still go on. */
+  readonly next: number | null
+}
+
 /** Reads that may run beside the writer. Pages are newest first and never count. */
 export interface Queries {
   jobById(id: string): Promise<JobRow | null>
@@ -85,7 +92,8 @@ export interface Queries {
   jobsBySeq(seqs: readonly number[]): Promise<readonly JobRow[]>
   /** The id of the one job whose id ends with these hex digits; null if none, 'many' if several or if fewer than 4 digits are given. */
   jobByIdEnd(end: string): Promise<string | null | 'many'>
-  page(filter: JobFilter, beforeSeq: number | null, limit: number): Promise<readonly JobRow[]>
+  /** Looks at a bounded number of jobs (see page-bounds.ts), however rare the matches are. */
+  page(filter: JobFilter, beforeSeq: number | null, limit: number): Promise<Page>
   attemptsOf(job: number): Promise<readonly AttemptRow[]>
   /** Specs and ids as an offer needs them, in the order asked; a job that is not there is left out. */
   offers(

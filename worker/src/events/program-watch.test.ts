@@ -48,6 +48,11 @@ describe('a program watch', () => {
     ])
   })
 
+  it('shows NUL characters as unreadable, because stored text would end there', () => {
+    const { watch } = watching('{"event":"finish","status":"failed","error":"a\\u0000b"}')
+    expect(watch.finish?.error).toBe('a\uFFFDb')
+  })
+
   it('keeps the last ten lines of stderr and never reads them as events', () => {
     const watch = new ProgramWatch(() => {})
     watch.push('stderr', bytes(Array.from({ length: 12 }, (_, i) => `line ${i}\n`).join('')))

@@ -56,7 +56,7 @@ export class ProgramWatch {
 
   #take(stream: OutputStream, line: Line): void {
     if (stream === 'stderr') {
-      this.#stderr.push(line.text.slice(0, MAX_LINE_CHARS))
+      this.#stderr.push(storable(line.text.slice(0, MAX_LINE_CHARS)))
       if (this.#stderr.length > KEPT_STDERR_LINES) this.#stderr.shift()
       return
     }
@@ -89,5 +89,10 @@ function progressOf(fields: Readonly<Record<string, unknown>>): Progress {
 }
 
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null
+  return typeof value === 'string' && value !== '' ? storable(value) : null
+}
+
+/** Stored text ends at a NUL character: it is shown as what it is, unreadable. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { MOST_LOOKED_AT } from '../page-bounds.ts'
 import type { JobFilter, Store } from '../port.ts'
-import type { OpenStore, StoreUnderTest } from './harness.ts'
+import { allPages, type OpenStore, type StoreUnderTest } from './harness.ts'
 import { aChunk, aJob, anAttempt, idOf, insertJob, RUNNING, rowsOnly } from './sample-rows.ts'
 
 export const ANY: JobFilter = { owner: null, states: null, type: null, worker: null, name: null, labels: [] }
@@ -28,15 +29,32 @@ export function queriesContract(open: OpenStore): void {
 
   it('pages from the newest job to the oldest without gaps', async () => {
     await store.append(rowsOnly(...Array.from({ length: 25 }, (_, index) => insertJob(aJob(index + 1)))))
-    const seen: number[] = []
-    for (let before: number | null = null; ; ) {
-      const page = await store.queries.page(ANY, before, 10)
-      if (page.length === 0) break
-      seen.push(...page.map(job => job.seq))
-      before = page.at(-1)?.seq ?? null
-    }
-    expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => 25 - index))
-    expect(await store.queries.page({ ...ANY, states: [] }, null, 10)).toEqual([])
+    const pages = await allPages(store, ANY, 10)
+    expect(pages.map(page => page.length)).toEqual([10, 10, 5])
+    expect(pages.flat()).toEqual(Array.from({ length: 25 }, (_, index) => 25 - index))
+    expect(await store.queries.page({ ...ANY, states: [] }, null, 10)).toEqual({ rows: [], next: null })
+  })
+
+  it('ends a list with its last job, not with an empty page', async () => {
+    await store.append(rowsOnly(...Array.from({ length: 20 }, (_, index) => insertJob(aJob(index + 1)))))
+    expect((await allPages(store, ANY, 10)).map(page => page.length)).toEqual([10, 10])
+  })
+
+  it.each<[string, Partial<JobFilter>]>([
+    ['all jobs', {}],
+    ['an owner', { owner: 'ada' }],
+    ['states', { states: ['queued', 'failed'] }],
+    ['a label', { labels: [{ key: 'team', value: 'vision' }] }],
+  ])('looks at a bounded number of jobs for a page of a rare name among %s, and finds it in the end', async (_, by) => {
+    const count = 2 * MOST_LOOKED_AT + 10
+    const rows = Array.from({ length: count }, (_, index) => index + 1).flatMap(seq => [
+      insertJob(aJob(seq, { name: seq === 7 ? 'rare' : 'train', state: seq % 2 === 0 ? 'queued' : 'failed' })),
+      { op: 'insert', table: 'label', row: { key: 'team', value: 'vision', job: seq } } as const,
+    ])
+    await store.append(rowsOnly(...rows))
+    const first = await store.queries.page({ ...ANY, ...by, name: 'rare' }, null, 10)
+    expect(first).toEqual({ rows: [], next: count - MOST_LOOKED_AT + 1 })
+    expect(await allPages(store, { ...ANY, ...by, name: 'rare' }, 10)).toEqual([[], [], [7]])
   })
 
   it('finds the one job whose id ends with the digits, however many are given', async () => {

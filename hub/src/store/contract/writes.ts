@@ -1,4 +1,4 @@
-import type { RowWrite } from '@stoker/protocol'
+import type { JobRow, RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Store } from '../port.ts'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
@@ -31,6 +31,23 @@ export function writesContract(open: OpenStore): void {
     expect(await store.queries.jobById(job.id)).toEqual(job)
     const again = await tested.reopen()
     expect(await again.queries.jobsBySeq([1])).toEqual([job])
+  })
+
+  it.each([5, 40, 300])('gives back %i jobs with different columns exactly, new and changed', async count => {
+    const some = (seq: number): Partial<JobRow> => ({
+      ...(seq % 40 < 20 ? {} : RUNNING),
+      note: seq % 3 === 0 ? `note ${seq}` : null,
+      exitCode: seq % 5 === 0 ? seq : null,
+      submittedAt: 1_700_000_000_000 + seq,
+    })
+    const changed = (seq: number): Partial<JobRow> => ({ note: some(seq + 1).note ?? null, result: null, lost: seq })
+    const seqs = Array.from({ length: count }, (_, index) => index + 1)
+    await store.append(rowsOnly(...seqs.map(seq => insertJob(aJob(seq, some(seq))))))
+    expect(await store.queries.scan('job', 0, count)).toEqual(seqs.map(seq => aJob(seq, some(seq))))
+    const updates = seqs.map(seq => ({ op: 'update', table: 'job', key: { seq }, set: changed(seq) }) as const)
+    await store.append(rowsOnly(...updates))
+    const expected = seqs.map(seq => aJob(seq, { ...some(seq), ...changed(seq) }))
+    expect(await store.queries.scan('job', 0, count)).toEqual(expected)
   })
 
   it('updates only the named columns of the named row', async () => {
@@ -92,7 +109,30 @@ export function writesContract(open: OpenStore): void {
     await store.append(rowsOnly({ op: 'put', table: 'label', row: label }))
     await store.append(rowsOnly({ op: 'delete', table: 'label', key: label }))
     const filter = { owner: null, states: null, type: null, worker: null, name: null, labels: [label] }
-    expect(await store.queries.page(filter, null, 10)).toEqual([])
+    expect(await store.queries.page(filter, null, 10)).toEqual({ rows: [], next: null })
+  })
+
+  it('writes what the last of several writes to a job in one commit says', async () => {
+    const set = (seq: number, set: Partial<JobRow>): RowWrite => ({ op: 'update', table: 'job', key: { seq }, set })
+    await store.append(rowsOnly(insertJob(aJob(1)), insertJob(aJob(2, { worker: 'w1', note: 'old' }))))
+    await store.append(
+      rowsOnly(
+        set(2, { state: 'active', note: 'first' }),
+        insertJob(aJob(3)),
+        set(3, RUNNING),
+        set(2, { note: null, reason: 'x' }),
+        set(3, { state: 'succeeded', worker: null }),
+        { op: 'delete', table: 'job', key: { seq: 1 } },
+        insertJob(aJob(1, { name: 'again' })),
+        set(1, { lost: 1 }),
+        set(3, { lost: 2 }),
+      ),
+    )
+    expect(await store.queries.jobsBySeq([1, 2, 3])).toEqual([
+      aJob(1, { name: 'again', lost: 1 }),
+      aJob(2, { worker: 'w1', state: 'active', note: null, reason: 'x' }),
+      aJob(3, { ...RUNNING, state: 'succeeded', worker: null, lost: 2 }),
+    ])
   })
 
   it.each<[string, RowWrite]>([
@@ -100,6 +140,7 @@ export function writesContract(open: OpenStore): void {
     ['a job with the id of another', { op: 'put', table: 'job', row: aJob(7, { id: aJob(1).id }) }],
     ['an update of a missing row', { op: 'update', table: 'job', key: { seq: 9 }, set: { lost: 1 } }],
     ['an update of a key', { op: 'update', table: 'job', key: { seq: 1 }, set: { seq: 4 } }],
+    ['an insert over a new row', insertJob(aJob(3))],
     ['an update of nothing', { op: 'update', table: 'job', key: { seq: 1 }, set: {} }],
     ['a delete of everything', { op: 'delete', table: 'job', key: {} }],
     ['a delete by the end of a key', { op: 'delete', table: 'attempt', key: { number: 1 } }],
@@ -145,10 +186,10 @@ export function writesContract(open: OpenStore): void {
     const seen: number[] = []
     const filter = { owner: null, states: null, type: null, worker: null, name: null, labels: [] }
     const writing = Array.from({ length: 10 }, (_, index) => store.append(rowsOnly(...manyJobs(1 + index * 100, 100))))
-    for (let turn = 0; turn < 10; turn++) seen.push((await store.queries.page(filter, null, 2_000)).length)
+    for (let turn = 0; turn < 10; turn++) seen.push((await store.queries.page(filter, null, 2_000)).rows.length)
     await Promise.all(writing)
     expect(seen.filter(count => count % 100 !== 0)).toEqual([])
-    expect(await store.queries.page(filter, null, 2_000)).toHaveLength(1_000)
+    expect((await store.queries.page(filter, null, 2_000)).rows).toHaveLength(1_000)
   })
 
   it('takes no commit after it is closed', async () => {

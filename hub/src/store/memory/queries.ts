@@ -1,6 +1,7 @@
 import type { JobRow, Tables } from '@stoker/protocol'
 import { hasIdEnd, parseIdEnd, SHORTEST_END } from '../id-end.ts'
-import type { JobFilter, ScanTable } from '../port.ts'
+import { drivingPart, MOST_LOOKED_AT, pageOf } from '../page-bounds.ts'
+import type { JobFilter, Page, ScanTable } from '../port.ts'
 import { cellsOf, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import type { MemoryJournal, MemoryRows } from './tables.ts'
@@ -21,14 +22,17 @@ export function createMemoryQueries(
     return found.length > 1 ? 'many' : (found[0] ?? null)
   }
 
-  function page(filter: JobFilter, beforeSeq: number | null, limit: number): readonly JobRow[] {
-    const jobs = rows.job.ordered()
-    const found: JobRow[] = []
-    for (let index = jobs.length - 1; index >= 0 && found.length < limit; index--) {
-      const job = jobs[index]
-      if (job !== undefined && (beforeSeq === null || job.seq < beforeSeq) && passes(job, filter)) found.push(job)
-    }
-    return found
+  function page(filter: JobFilter, beforeSeq: number | null, limit: number): Page {
+    if (filter.states?.length === 0) return { rows: [], next: null }
+    const driving = drivingPart(filter)
+    const candidates = rows.job
+      .ordered()
+      .filter(job => (beforeSeq === null || job.seq < beforeSeq) && passes(job, driving))
+      .reverse()
+    const looked = candidates.slice(0, MOST_LOOKED_AT)
+    const found = looked.filter(job => passes(job, filter))
+    const isCut = candidates.length > MOST_LOOKED_AT
+    return pageOf(found.slice(0, limit + 1), limit, () => (isCut ? (looked.at(-1)?.seq ?? null) : null))
   }
 
   function passes(job: JobRow, { owner, states, type, worker, name, labels }: JobFilter): boolean {

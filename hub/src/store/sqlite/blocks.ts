@@ -1,4 +1,4 @@
-/** Seqs of one block share the first column of the indexes on names and on ends of ids. */
+/** Seqs of one block share the first column of the index on ends of ids. */
 const BLOCK_BITS = 12
 
 /** A call costs more than the blocks it asks; this many (a million jobs) take about a millisecond. */

@@ -1,72 +1,73 @@
-import type { JobState } from '@stoker/protocol'
+import { JobState } from '@stoker/protocol'
+import { drivingPart, MOST_LOOKED_AT } from '../page-bounds.ts'
 import type { JobFilter } from '../port.ts'
 import type { Cell } from '../row-keys.ts'
 
-/** One walk down an index, newest job first: the conditions that the index answers and those checked on each row. */
-export interface Walk {
-  readonly from: string
-  /** Names the seq in the order of the walk. */
-  readonly seq: string
-  readonly where: readonly string[]
+/** A statement and its values, which depend on where the page begins. */
+export interface PageQuery {
+  readonly text: string
+  values(before: number): readonly Cell[]
+}
+
+interface Term {
+  readonly text: string
   readonly values: readonly Cell[]
 }
 
-const LIVE: readonly JobState[] = ['waiting', 'queued', 'active']
-const ENDED: readonly JobState[] = ['succeeded', 'failed', 'canceled', 'timed_out']
-const ALL = [...LIVE, ...ENDED]
-
-/** The walks whose merged results are the page: one per state where the state leads the index. Names are walked by block. */
-export function walksOf(filter: JobFilter): readonly Walk[] {
-  if (filter.labels.length > 0) return [labelWalk(filter)]
-  if (filter.worker !== null) return [walk('job INDEXED BY job_worker', filter)]
-  if (filter.name !== null) return [walk('job INDEXED BY job_name', filter)]
-  if (filter.owner !== null) return stateWalks(filter, () => 'job INDEXED BY job_owner')
-  if (filter.type !== null) return [walk('job INDEXED BY job_type', filter)]
-  if (filter.states === null) return [walk('job NOT INDEXED', filter)]
-  return stateWalks(filter, state => `job INDEXED BY ${LIVE.includes(state) ? 'job_live' : 'job_ended'}`)
-}
-
-/** The statement of merged walks with its values: each walk stops at the limit, so the page costs limit × walks at most. */
-export function pageQuery(walks: readonly Walk[], before: number, limit: number): { text: string; values: Cell[] } {
-  const parts = walks.map(
-    ({ from, seq, where }) => `SELECT ${seq} AS seq FROM ${from} WHERE ${[...where, `${seq} < ?`].join(' AND ')}`,
-  )
-  const merged = `${parts.join(' UNION ALL ')} ORDER BY seq DESC LIMIT ?`
+/** The jobs of a page, newest first; takes the limit as its last value. */
+export function foundText(filter: JobFilter): PageQuery {
+  const looked = candidates(filter)
+  const terms = termsOf(filter)
+  const where = terms.length === 0 ? '' : `WHERE ${terms.map(term => term.text).join(' AND ')}`
   return {
-    text: `SELECT job.* FROM (${merged}) AS found CROSS JOIN job ON job.seq = found.seq ORDER BY found.seq DESC`,
-    values: [...walks.flatMap(each => [...each.values, before]), limit],
+    text: `SELECT job.* FROM (${looked.text} LIMIT ${MOST_LOOKED_AT}) AS looked
+      CROSS JOIN job ON job.seq = looked.seq ${where} ORDER BY looked.seq DESC LIMIT ?`,
+    values: before => [...looked.values(before), ...terms.flatMap(term => term.values)],
   }
 }
 
-function stateWalks(filter: JobFilter, from: (state: JobState) => string): readonly Walk[] {
-  const states = ALL.filter(state => filter.states === null || filter.states.includes(state))
-  return states.map(state => walk(from(state), { ...filter, states: [state] }))
+/** The last job a page looks at and the one after it; fewer than two when the page reaches the end of the list. */
+export function lookedText(filter: JobFilter): PageQuery {
+  const looked = candidates(filter)
+  return { text: `${looked.text} LIMIT 2 OFFSET ${MOST_LOOKED_AT - 1}`, values: looked.values }
 }
 
-function walk(from: string, filter: JobFilter): Walk {
-  const equal = (['owner', 'type', 'worker', 'name'] as const).filter(column => filter[column] !== null)
-  const where = equal.map(column => `job.${column} = ?`)
-  const values: Cell[] = equal.map(column => filter[column])
-  return { from, seq: 'job.seq', where: [...where, ...stateTerm(filter.states)], values }
-}
-
-/** States are written into the text, because a partial index is only used for a state SQLite can see. */
-function stateTerm(states: readonly JobState[] | null): readonly string[] {
-  if (states === null) return []
-  const known = ALL.filter(state => states.includes(state)).map(state => `job.state = '${state}'`)
-  return [known.length === 0 ? 'FALSE' : `(${known.join(' OR ')})`]
-}
-
-function labelWalk(filter: JobFilter): Walk {
-  const rest = walk('', filter)
-  const [, ...others] = filter.labels
-  const also = others.map(
-    () => 'EXISTS (SELECT 1 FROM label AS other WHERE other."key" = ? AND other.value = ? AND other.job = label.job)',
-  )
-  return {
-    from: 'label CROSS JOIN job ON job.seq = label.job',
-    seq: 'label.job',
-    where: ['label."key" = ?', 'label.value = ?', ...also, ...rest.where],
-    values: [...filter.labels.flatMap(({ key, value }) => [key, value]), ...rest.values],
+/** Walks down an index from the newest job; several states are several walks that SQLite merges in order. */
+function candidates(filter: JobFilter): PageQuery {
+  const { labels, states, owner } = drivingPart(filter)
+  const [label] = labels
+  if (label !== undefined) {
+    const text = 'SELECT job AS seq FROM label WHERE "key" = ? AND value = ? AND job < ? ORDER BY job DESC'
+    return { text, values: before => [label.key, label.value, before] }
   }
+  if (states !== null) {
+    const wanted = JobState.options.filter(state => states.includes(state))
+    const walk = 'SELECT seq FROM job INDEXED BY job_state WHERE state = ? AND seq < ?'
+    const text = `${wanted.map(() => walk).join(' UNION ALL ')} ORDER BY seq DESC`
+    return { text, values: before => wanted.flatMap(state => [state, before]) }
+  }
+  if (owner !== null) {
+    const text = 'SELECT seq FROM job INDEXED BY job_owner WHERE owner = ? AND seq < ? ORDER BY seq DESC'
+    return { text, values: before => [owner, before] }
+  }
+  return { text: 'SELECT seq FROM job NOT INDEXED WHERE seq < ? ORDER BY seq DESC', values: before => [before] }
+}
+
+/** What each job looked at is checked for. The states of a list driven by them hold already. */
+function termsOf(filter: JobFilter): readonly Term[] {
+  const driving = drivingPart(filter)
+  const equal = (['owner', 'type', 'worker', 'name'] as const)
+    .filter(column => filter[column] !== null && driving[column] === null)
+    .map(column => ({ text: `job.${column} = ?`, values: [filter[column]] }))
+  const states = driving.states === null && filter.states !== null ? [stateTerm(filter.states)] : []
+  return [...equal, ...states, ...filter.labels.slice(1).map(labelTerm)]
+}
+
+function stateTerm(states: readonly JobState[]): Term {
+  return { text: `job.state IN (${states.map(() => '?').join(', ')})`, values: states }
+}
+
+function labelTerm({ key, value }: JobFilter['labels'][number]): Term {
+  const text = 'EXISTS (SELECT 1 FROM label WHERE label."key" = ? AND label.value = ? AND label.job = job.seq)'
+  return { text, values: [key, value] }
 }

@@ -1,12 +1,13 @@
 import type { JobRow, Tables } from '@stoker/protocol'
 import { parseIdEnd, SHORTEST_END } from '../id-end.ts'
-import type { JobFilter, ScanTable } from '../port.ts'
+import { pageOf } from '../page-bounds.ts'
+import type { JobFilter, Page, ScanTable } from '../port.ts'
 import { type Cell, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import { IN_BLOCKS, newestBlocksFirst } from './blocks.ts'
 import type { Connection, Statement } from './connection.ts'
 import { createJournalReader } from './journal.ts'
-import { pageQuery, walksOf } from './page.ts'
+import { foundText, lookedText } from './page.ts'
 
 /** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
 const PAGE_STATEMENTS = 200
@@ -29,6 +30,8 @@ export function createReader(db: Connection): SyncQueries {
   const bySeq = db.prepare('SELECT * FROM job WHERE seq = ?')
   const offer = db.prepare('SELECT seq, id, spec FROM job WHERE seq = ?')
   const newest = db.prepare('SELECT max(seq) AS seq FROM job')
+  const begin = db.prepare('BEGIN')
+  const end = db.prepare('COMMIT')
 
   function jobByIdEnd(end: string): string | null | 'many' {
     const digits = parseIdEnd(end)
@@ -42,22 +45,22 @@ export function createReader(db: Connection): SyncQueries {
     return found.length > 1 ? 'many' : (found[0]?.id ?? null)
   }
 
-  function page(filter: JobFilter, beforeSeq: number | null, limit: number): readonly JobRow[] {
-    const walks = walksOf(filter)
-    if (walks.length === 0) return []
-    const newestSeq: number = newest.get().seq ?? -1
-    const before = beforeSeq ?? newestSeq + 1
-    const byName = walks.find(walk => walk.from.endsWith('job_name'))
-    if (byName === undefined) {
-      const { text, values } = pageQuery(walks, before, limit)
-      return statement(text).all(...values)
+  /** Two reads, so in one transaction: they must see the same jobs. */
+  function page(filter: JobFilter, beforeSeq: number | null, limit: number): Page {
+    if (filter.states?.length === 0) return { rows: [], next: null }
+    begin.run()
+    try {
+      const before = beforeSeq ?? (newest.get().seq ?? -1) + 1
+      const found = foundText(filter)
+      const rows: readonly JobRow[] = statement(found.text).all(...found.values(before), limit + 1)
+      return pageOf(rows, limit, () => {
+        const looked = lookedText(filter)
+        const ends: readonly { readonly seq: number }[] = statement(looked.text).all(...looked.values(before))
+        return ends.length === 2 ? (ends[0]?.seq ?? null) : null
+      })
+    } finally {
+      end.run()
     }
-    const inBlocks = { ...byName, where: [IN_BLOCKS, ...byName.where] }
-    const { text, values } = pageQuery([inBlocks], before, limit)
-    const ask = statement(text)
-    const fixed = values.slice(0, -1)
-    const top = Math.min(newestSeq, before - 1)
-    return newestBlocksFirst<JobRow>(top, limit, (blocks, rest) => ask.all(blocks, ...fixed, rest))
   }
 
   function scan<T extends ScanTable>(table: T, after: number, limit: number): readonly Tables[T]['row'][] {

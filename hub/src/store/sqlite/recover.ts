@@ -9,13 +9,14 @@ const SLICE = 2_000
 
 type LiveColumns = readonly [number, string, number, LiveJob['state'], number, number, number, number | null]
 
-/** Reads all live state; the live jobs come from their covering index alone. */
+/** Reads all live state; the live jobs by state, from the first columns of their rows. */
 export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => void): Recovery {
   visitLive(db, visit)
   const all = (text: string, ...values: readonly Cell[]) => db.prepare(text).all(...values)
   const numberIn = (key: string) => Number(all('SELECT value FROM meta WHERE "key" = ?', key)[0]?.value ?? 0)
   const active: readonly ActiveColumns[] = all(
-    `SELECT * FROM job INDEXED BY job_live WHERE state = 'active' ORDER BY seq`,
+    `SELECT seq, attemptEpoch, attemptState, worker, gpus, placedAt, runningAt, cancelBy, isolation
+      FROM job INDEXED BY job_state WHERE state = 'active' ORDER BY seq`,
   )
   return {
     epoch: numberIn('epoch'),
@@ -32,7 +33,7 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
 
 function visitLive(db: Connection, visit: (jobs: readonly LiveJob[]) => void): void {
   const part = (state: LiveJob['state']) =>
-    `SELECT seq, owner, bucket, state, attempts, failures, lost, dueAt FROM job INDEXED BY job_live
+    `SELECT seq, owner, bucket, state, attempts, failures, lost, dueAt FROM job INDEXED BY job_state
       WHERE state = '${state}' AND seq > ?`
   const slice = db.prepare(
     `${part('waiting')} UNION ALL ${part('queued')} UNION ALL ${part('active')} ORDER BY seq LIMIT ${SLICE}`,

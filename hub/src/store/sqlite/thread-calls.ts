@@ -1,11 +1,11 @@
-import type { Commit } from '../port.ts'
 import type { SyncQueries } from '../sync-queries.ts'
+import type { EncodedCommit } from './encode.ts'
 import type { Pruner } from './prune.ts'
 
 /** What each kind of thread answers; a thread has one connection of its own. */
 export interface ThreadCalls {
   readonly reader: SyncQueries
-  readonly writer: Pruner & { apply(commit: Commit): void; checkpoint(): void }
+  readonly writer: Pruner & { apply(commit: EncodedCommit): void; checkpoint(): void }
   readonly copier: { copyTo(file: string): void }
 }
 export type ThreadRole = keyof ThreadCalls

@@ -2,14 +2,14 @@ import { JOB_INDEXES } from './0001-job-indexes.ts'
 
 /** Every table of the first version; columns are named as in the rows, so that a row needs no translation. */
 export const TABLES_0001: readonly string[] = [
+  /** What recovery and lists look at comes first, so that they never walk through a long spec or result. */
   `CREATE TABLE job (
-    seq INTEGER PRIMARY KEY, id TEXT NOT NULL, owner TEXT NOT NULL, bucket INTEGER NOT NULL, state TEXT NOT NULL,
-    name TEXT NOT NULL, type TEXT NOT NULL, priority INTEGER NOT NULL, labels TEXT, spec TEXT NOT NULL,
-    submittedAt INTEGER NOT NULL, startedAt INTEGER, endedAt INTEGER, dueAt INTEGER, reason TEXT, cancelBy TEXT,
-    retryOf TEXT, attempts INTEGER NOT NULL, failures INTEGER NOT NULL, lost INTEGER NOT NULL, attemptEpoch INTEGER,
-    attemptState TEXT, outcome TEXT, worker TEXT, gpus TEXT, placedAt INTEGER, runningAt INTEGER,
-    attemptEndedAt INTEGER, isolation TEXT, exitCode INTEGER, signal TEXT, error TEXT, note TEXT, usage TEXT,
-    result TEXT
+    seq INTEGER PRIMARY KEY, state TEXT NOT NULL, owner TEXT NOT NULL, bucket INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, failures INTEGER NOT NULL, lost INTEGER NOT NULL, dueAt INTEGER, attemptEpoch INTEGER,
+    attemptState TEXT, worker TEXT, gpus TEXT, placedAt INTEGER, runningAt INTEGER, cancelBy TEXT, isolation TEXT,
+    type TEXT NOT NULL, name TEXT NOT NULL, id TEXT NOT NULL, priority INTEGER NOT NULL, submittedAt INTEGER NOT NULL,
+    startedAt INTEGER, endedAt INTEGER, attemptEndedAt INTEGER, outcome TEXT, exitCode INTEGER, signal TEXT,
+    retryOf TEXT, labels TEXT, spec TEXT NOT NULL, reason TEXT, error TEXT, note TEXT, usage TEXT, result TEXT
   ) STRICT`,
   `CREATE TABLE attempt (
     job INTEGER NOT NULL, number INTEGER NOT NULL, epoch INTEGER NOT NULL, worker TEXT NOT NULL,
