@@ -19,6 +19,7 @@ export default defineConfig({
           include: [`${SOURCES}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
+          isolate: false,
         },
       },
       { test: { name: 'slow', include: SLOW, testTimeout: 120_000, hookTimeout: 60_000 } },
