@@ -90,7 +90,7 @@ export class SimWorker {
     const { spool, epochSeen, endsTold } = this.#file.open()
     const runner = new SimRunner({
       ...{ process, machine, random, wall, declines, setUpMs },
-      report: report => this.#step({ e: 'report', report }),
+      report: report => this.#step({ e: 'report', reports: [report] }),
       output: (fence, sizes) => this.#step({ e: 'output', fence, sizes }),
     })
     const { holding, tell } = runner.reattach(endsTold)

@@ -70,8 +70,8 @@ export class Agent implements Delivery {
     this.#perform(this.#session.start())
   }
 
-  report(report: AttemptReport): void {
-    this.#step({ e: 'report', report })
+  report(reports: readonly AttemptReport[]): void {
+    this.#step({ e: 'report', reports })
   }
 
   output(fence: Fence, sizes: Readonly<Record<OutputStream, number>>): void {

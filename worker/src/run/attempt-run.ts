@@ -1,4 +1,5 @@
 import {
+  type AttemptReport,
   type EndedReport,
   formatSize,
   type GpuSample,
@@ -14,6 +15,9 @@ import { UsageMeter } from './usage.ts'
 
 /** Between SIGTERM and SIGKILL for a program that is asked to stop. */
 export const GRACE_MS = 10_000
+
+/** A program that ends sooner than this is told in one report with its end: one commit at the hub instead of two. */
+const FOLD_MS = 20
 
 export interface StopReason {
   readonly cause: 'canceled' | 'stale' | 'shutdown'
@@ -31,13 +35,17 @@ export class AttemptRun {
   readonly #watch: ProgramWatch
   readonly #follower: OutputFollower
   readonly #meter: UsageMeter
+  readonly #running: AttemptReport | null
   #stop: StopReason | null = null
   #sizes = { stdout: 0, stderr: 0 }
 
-  constructor(offer: Offer, execution: Execution, delivery: Delivery) {
+  /** `isolation` is null for a program taken over from an earlier worker process: its start was told by that one. */
+  constructor(offer: Offer, execution: Execution, delivery: Delivery, isolation: 'none' | 'sandbox' | null) {
     this.offer = offer
     this.#execution = execution
     this.#delivery = delivery
+    this.#running =
+      isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation }
     this.#meter = new UsageMeter(offer.gpus)
     this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
     this.#follower = new OutputFollower(execution.folder, this.#watch)
@@ -50,11 +58,18 @@ export class AttemptRun {
       this.#delivery.output(this.offer.fence, sizes)
       void this.#follower.upTo(sizes)
     })
+    let isTold = this.#running === null
+    const telling = setTimeout(() => {
+      isTold = true
+      if (this.#running !== null) this.#delivery.report([this.#running])
+    }, FOLD_MS)
     const exit = await this.#execution.ended
+    clearTimeout(telling)
     await this.#follower.upTo(this.#sizes)
     this.#watch.end()
     this.#delivery.output(this.offer.fence, this.#sizes)
-    this.#delivery.report(this.#endedReport(exit))
+    const ended = this.#endedReport(exit)
+    this.#delivery.report(isTold || this.#running === null ? [ended] : [this.#running, ended])
     await this.#execution.release()
   }
 
@@ -138,7 +153,7 @@ export function launch(
     deadlineMs: spec.timeoutMs,
     graceMs: GRACE_MS,
     outputLimitBytes: spec.outputLimitBytes,
-    limits: { cpuShare: Math.max(0.1, spec.resources.cpus), memoryBytes: spec.resources.memoryBytes, pids: MAX_PIDS },
+    limits: { cpuShare: Math.max(1, spec.resources.cpus), memoryBytes: spec.resources.memoryBytes, pids: MAX_PIDS },
   })
 }
 

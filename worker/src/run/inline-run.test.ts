@@ -26,7 +26,7 @@ function running(spec: JobSpecInput) {
     over = resolve
   })
   const delivery = {
-    report: (report: AttemptReport) => reports.push(report),
+    report: (told: readonly AttemptReport[]) => reports.push(...told),
     output: (_: unknown, { stdout }: { stdout: number }) => sizes.push(stdout),
     progress: () => {},
   }

@@ -40,7 +40,7 @@ export class InlineRun {
     const { timeoutMs } = offer.spec
     const isTooLong = timeoutMs !== null && runMs > timeoutMs
     this.#timer = setTimeout(() => this.#finish(isTooLong ? TIMED_OUT : null), isTooLong ? timeoutMs : runMs)
-    ports.delivery.report({ kind: 'running', fence: offer.fence, at: this.#startedAt, isolation: 'inline' })
+    ports.delivery.report([{ kind: 'running', fence: offer.fence, at: this.#startedAt, isolation: 'inline' }])
   }
 
   get isOver(): boolean {
@@ -60,7 +60,7 @@ export class InlineRun {
   }
 
   async #print(): Promise<void> {
-    const folder = await this.#ports.workspaces.make(this.#offer)
+    const folder = this.#ports.workspaces.make(this.#offer)
     await writeFile(join(folder, 'stdout'), this.#end.stdout)
     this.#ports.delivery.output(this.#offer.fence, { stdout: Buffer.byteLength(this.#end.stdout), stderr: 0 })
   }
@@ -93,7 +93,7 @@ export class InlineRun {
             error: stop.text,
             result: null,
           }
-    this.#ports.delivery.report(report)
+    this.#ports.delivery.report([report])
     this.#ports.ended()
   }
 }

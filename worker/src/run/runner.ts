@@ -110,7 +110,7 @@ export class Runner {
         await executions.get(key)?.release()
         holding.push({ fence: offer.fence, state: 'ended', startedAt: null })
       } else if (offer !== null && execution !== null) {
-        this.#follow(offer, execution)
+        this.#follow(offer, execution, null)
         holding.push({ fence: offer.fence, state: 'running', startedAt: execution.startedAtMs })
       } else await workspaces.removeKey(key)
     }
@@ -134,13 +134,7 @@ export class Runner {
     try {
       const execution = await withStall(this.#setUp(offer, key))
       this.#settingUp.delete(key)
-      this.#ports.delivery.report({
-        kind: 'running',
-        fence: offer.fence,
-        at: execution.startedAtMs,
-        isolation: this.#isolationOf(offer),
-      })
-      this.#follow(offer, execution)
+      this.#follow(offer, execution, this.#isolationOf(offer))
       const early = this.#early.get(key)
       if (early !== undefined) this.stop(offer.fence, early)
     } catch (error) {
@@ -157,7 +151,7 @@ export class Runner {
     if (executor === null) throw new Declined('this worker has no Python and runs inline types only')
     const choice = chooseIsolation(offer.spec, abilities)
     if (typeof choice === 'string') throw new Declined(choice)
-    const folder = await workspaces.make(offer)
+    const folder = workspaces.make(offer)
     const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
     const mine = gpus.filter(gpu => offer.gpus.includes(gpu.uuid))
     const prefix = python === null || python.prefix.startsWith('/usr') ? [] : [python.prefix]
@@ -183,9 +177,9 @@ export class Runner {
     return typeof choice === 'string' ? 'none' : choice.isolation
   }
 
-  #follow(offer: Offer, execution: Execution): void {
+  #follow(offer: Offer, execution: Execution, isolation: 'none' | 'sandbox' | null): void {
     const key = fenceKey(offer.fence)
-    const run = new AttemptRun(offer, execution, this.#ports.delivery)
+    const run = new AttemptRun(offer, execution, this.#ports.delivery, isolation)
     this.#runs.set(key, run)
     void run
       .follow()
@@ -200,22 +194,24 @@ export class Runner {
     const { delivery, now } = this.#ports
     const reason = error instanceof Error ? error.message : String(error)
     if (error instanceof Declined) {
-      delivery.report({ kind: 'declined', fence: offer.fence, at: now(), reason })
+      delivery.report([{ kind: 'declined', fence: offer.fence, at: now(), reason }])
       return
     }
-    delivery.report({
-      kind: 'ended',
-      fence: offer.fence,
-      at: now(),
-      outcome: 'failed',
-      startedAt: null,
-      exitCode: null,
-      signal: null,
-      error: reason,
-      note: null,
-      result: null,
-      usage: null,
-    })
+    delivery.report([
+      {
+        kind: 'ended',
+        fence: offer.fence,
+        at: now(),
+        outcome: 'failed',
+        startedAt: null,
+        exitCode: null,
+        signal: null,
+        error: reason,
+        note: null,
+        result: null,
+        usage: null,
+      },
+    ])
   }
 
   #maybeIdle(): void {

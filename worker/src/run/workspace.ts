@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { lstatSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { type Fence, fenceKey, Offer } from '@stoker/protocol'
@@ -7,6 +8,9 @@ import { type Fence, fenceKey, Offer } from '@stoker/protocol'
 export class Workspaces {
   readonly #root: string
   readonly #known = new Set<string>()
+  /** Emptied folders for coming attempts: making and removing one costs more than starting a program on some file systems. */
+  readonly #spare: string[] = []
+  #spares = 0
 
   constructor(root: string) {
     this.#root = root
@@ -21,17 +25,32 @@ export class Workspaces {
   }
 
   /** The offer is kept beside the work, so that a restarted worker knows what it holds. */
-  async make(offer: Offer): Promise<string> {
+  make(offer: Offer): string {
     const folder = this.folderOf(offer.fence)
     this.#known.add(fenceKey(offer.fence))
-    await mkdir(join(folder, 'work'), { recursive: true, mode: 0o700 })
-    await writeFile(join(folder, 'offer.json'), JSON.stringify(offer), { mode: 0o600 })
+    const spare = this.#spare.pop()
+    if (spare !== undefined) renameSync(spare, folder)
+    else {
+      mkdirSync(folder, { mode: 0o700 })
+      mkdirSync(join(folder, 'work'), { mode: 0o700 })
+    }
+    writeFileSync(join(folder, 'offer.json'), JSON.stringify(offer), { mode: 0o600 })
     return folder
   }
 
   /** Inline attempts have no folder: nothing is looked for then. */
   async remove(fence: Fence): Promise<void> {
-    if (this.#known.delete(fenceKey(fence))) await removeTree(this.folderOf(fence))
+    if (!this.#known.delete(fenceKey(fence))) return
+    const folder = this.folderOf(fence)
+    if (this.#spare.length < MOST_SPARE && isEmptied(folder)) this.#keep(folder)
+    else await removeTree(folder)
+  }
+
+  #keep(folder: string): void {
+    this.#spares += 1
+    const spare = join(this.#root, `spare-${this.#spares}`)
+    renameSync(folder, spare)
+    this.#spare.push(spare)
   }
 
   /** All attempts an earlier worker process left, with what is still readable of their offers. */
@@ -53,5 +72,28 @@ async function readOffer(path: string): Promise<Offer | null> {
     return Offer.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
     return null
+  }
+}
+
+const OWN_FILES = ['offer.json', 'exit.json', 'stdout', 'stderr']
+const MOST_SPARE = 64
+/** Above this a file takes so long to delete that it must not be done at once. */
+const QUICK_BYTES = 1_000_000
+
+/** Most programs leave an empty work folder and little output: then the folder is as new once our own files are gone. */
+function isEmptied(folder: string): boolean {
+  try {
+    const work = join(folder, 'work')
+    const { mode, uid } = lstatSync(work)
+    if ((mode & 0o777) !== 0o700 || uid !== process.getuid?.() || readdirSync(work).length > 0) return false
+    for (const name of OWN_FILES) {
+      const path = join(folder, name)
+      const found = statSync(path, { throwIfNoEntry: false })
+      if (found !== undefined && found.size > QUICK_BYTES) return false
+      if (found !== undefined) unlinkSync(path)
+    }
+    return true
+  } catch {
+    return false
   }
 }

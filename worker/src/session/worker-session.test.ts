@@ -58,7 +58,7 @@ describe('a worker session', () => {
 
   it('keeps what it could not say and resends it as it was', () => {
     const report = { kind: 'running', fence, at: 1, isolation: 'inline' } as const
-    expect(session.step({ e: 'report', report }, 0)).toEqual([])
+    expect(session.step({ e: 'report', reports: [report] }, 0)).toEqual([])
     session.step({ e: 'connected' }, 0)
     const first = hear(welcome).filter(action => action.a === 'batch')
     expect(first).toMatchObject([{ resent: false, batch: { n: 1, reports: [report] } }])

@@ -27,7 +27,7 @@ export type SessionEvent =
   | { readonly e: 'closed' }
   | { readonly e: 'message'; readonly message: HubMessage }
   | { readonly e: 'tick' }
-  | { readonly e: 'report'; readonly report: AttemptReport }
+  | { readonly e: 'report'; readonly reports: readonly AttemptReport[] }
   | { readonly e: 'output'; readonly fence: Fence; readonly sizes: Readonly<Record<OutputStream, number>> }
   | { readonly e: 'drain'; readonly on: boolean }
   | { readonly e: 'leave'; readonly reason: string }
@@ -112,8 +112,10 @@ export class WorkerSession {
       case 'tick':
         return this.#tick(now)
       case 'report':
-        this.#note(event.report)
-        this.spool.report(event.report)
+        for (const report of event.reports) {
+          this.#note(report)
+          this.spool.report(report)
+        }
         return this.#flush(wall)
       case 'output':
         this.spool.outputGrew(event.fence, event.sizes)
@@ -205,7 +207,10 @@ export class WorkerSession {
     this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
     if (this.#draining || this.#drainedByHub) {
       return this.step(
-        { e: 'report', report: { kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' } },
+        {
+          e: 'report',
+          reports: [{ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' }],
+        },
         now,
         wall,
       )
