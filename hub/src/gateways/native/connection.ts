@@ -1,9 +1,17 @@
-import { decodeFrame, type HubMessage, Refused, type Report, WorkerMessage } from '@stoker/protocol'
+import {
+  decodeFrame,
+  type HubMessage,
+  Refused,
+  type Report,
+  type RowWrite,
+  sameFence,
+  WorkerMessage,
+} from '@stoker/protocol'
 import type { WebSocket } from 'ws'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import { hear } from '../../engine/liveness.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
-import type { Streams } from '../../outputs/port.ts'
+import { type OutputChunk, StreamGap, type Streams } from '../../outputs/port.ts'
 import { HubSession, type HubSessionAction, type HubSessionEvent } from '../../session/hub-session.ts'
 
 export interface ConnectionPorts {
@@ -123,7 +131,7 @@ export class Connection {
     const worker = this.session.worker
     if (worker === null) return
     try {
-      const rows = report.chunks.length === 0 ? [] : await this.#ports.streams.append(cut(report, payload))
+      const rows = report.chunks.length === 0 ? [] : await this.#append(cut(report, payload))
       this.#ports.engine
         .execute({ kind: 'report', worker, n: report.n, reports: report.reports, rows })
         .then(({ ackedBatch, stale }) => {
@@ -133,6 +141,20 @@ export class Connection {
         .catch(error => this.#fail(error))
     } catch (error) {
       this.#fail(error)
+    }
+  }
+
+  /** Only a hub restored from a backup lacks output it acknowledged before: what follows the hole cannot be kept, the rest goes on. */
+  async #append(chunks: readonly OutputChunk[]): Promise<readonly RowWrite[]> {
+    if (chunks.length === 0) return []
+    try {
+      return await this.#ports.streams.append(chunks)
+    } catch (error) {
+      if (!(error instanceof StreamGap)) throw error
+      this.#ports.log('warn', `output is dropped behind a hole: ${error.message}`)
+      return this.#append(
+        chunks.filter(({ fence, stream }) => stream !== error.stream || !sameFence(fence, error.fence)),
+      )
     }
   }
 
