@@ -87,6 +87,8 @@ class Keeper:
     def on_words(self):
         if self.outbox:
             self.flush()
+            if not self.worker:
+                return
             self.timers[self.tell_output] = time.monotonic() + TELL_EVERY_S
         try:
             data = self.worker.recv(1 << 20)

@@ -11,8 +11,6 @@ const HELLO_MS = 10_000
 /** A keeper that is just leaving still counts as present for the zygote: one of these tries meets its successor. */
 const OPEN_TRIES = 50
 
-type Hello = { readonly holds: HeldAttempt | null }
-
 /**
  * One place for one attempt.
  * vacant (no keeper) -open-> free (keeper connected) -launch, adopt-> holding -release-> free;
@@ -45,8 +43,8 @@ export class Slot {
 
   /** Takes over what an earlier worker's keeper holds, or what is left of it; null when the slot holds nothing. */
   async adopt(onReleased: () => void): Promise<KeptExecution | null> {
-    const hello = await this.#connect()
-    if (hello !== null) return hello.holds && this.#hold(hello.holds, hello.holds, onReleased)
+    const adopted = await this.#connect(held => held && this.#hold(held, held, onReleased))
+    if (adopted !== 'nobody') return adopted
     const swept = await this.#zygote.sweep(this.number, 'force')
     if (swept !== null) return this.#holdSwept(swept, onReleased)
     await this.#forget()
@@ -65,30 +63,31 @@ export class Slot {
   async #open(): Promise<void> {
     for (let left = OPEN_TRIES; left > 0; left--) {
       await this.#zygote.keeper(this.number)
-      const hello = await this.#connect()
-      if (hello?.holds) throw new Error(`slot ${this.number} should be free, its keeper holds ${hello.holds.key}`)
-      if (hello !== null) return
+      const held = await this.#connect(held => held)
+      if (held === null) return
+      if (held !== 'nobody') throw new Error(`slot ${this.number} should be free, its keeper holds ${held.key}`)
     }
     throw new Error(`slot ${this.number} has a keeper, nobody listens on ${this.socketPath}`)
   }
 
-  async #connect(): Promise<Hello | null> {
-    let greet: (hello: Hello | null) => void = () => {}
-    const hello = new Promise<Hello | null>(resolve => {
+  /** What the keeper holds is taken while its hello is heard, because what follows may already be in the same packet. */
+  async #connect<T>(take: (held: HeldAttempt | null) => T): Promise<T | 'nobody'> {
+    let greet: (taken: T | 'nobody') => void = () => {}
+    const greeted = new Promise<T | 'nobody'>(resolve => {
       greet = resolve
     })
-    this.#answer = message => greet(message.event === 'hello' ? message : null)
+    this.#answer = message => greet(message.event === 'hello' ? take(message.holds) : 'nobody')
     const channel = await openChannel<KeeperRequest, KeeperMessage>(this.socketPath, {
       onMessage: message => this.#hear(message),
       onClose: () => this.#onClose(channel),
     })
     this.#channel = channel
-    if (channel === null) return null
+    if (channel === null) return 'nobody'
     const late = setTimeout(() => channel.drop(), HELLO_MS)
-    return hello.finally(() => clearTimeout(late))
+    return greeted.finally(() => clearTimeout(late))
   }
 
-  /** The answer is taken while it is heard, because what follows it may already be in the same packet. */
+  /** Taken while heard, like the hello. */
   #ask<T>(request: KeeperRequest, take: (message: KeeperMessage) => T): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#answer = message => {
