@@ -1,6 +1,7 @@
 export * from './api/jobs.ts'
 export * from './api/tokens.ts'
 export * from './api/workers.ts'
+export * from './artifact.ts'
 export * from './job-spec.ts'
 export * from './job-types.ts'
 export * from './journal/change.ts'

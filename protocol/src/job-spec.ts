@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ARCHIVES, InnerPath, InputFile, Sha256 } from './artifact.ts'
 import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
@@ -51,6 +52,24 @@ const Retries = z.union([
   }),
 ])
 
+const FileInput = z
+  .strictObject({
+    path: z.union([InnerPath, z.literal('.')]),
+    sha256: Sha256,
+    size: z.int().min(0),
+    unpack: z.enum(ARCHIVES).optional(),
+    executable: z.boolean().optional(),
+  })
+  .refine(file => file.path !== '.' || file.unpack !== undefined, {
+    path: ['path'],
+    message: 'only an archive that is unpacked can be put at "."; a file needs a name',
+  })
+
+/** A pattern over paths below the job's folder. */
+const Glob = text(500)
+  .refine(glob => !glob.startsWith('/') && !glob.split('/').includes('..'), 'a pattern is relative and has no ".."')
+  .refine(glob => !glob.startsWith('!'), 'a pattern says what is kept, so it does not begin with "!"')
+
 const SpecInput = z.strictObject({
   name: text(200).optional(),
   type: z.enum(JOB_TYPES).optional(),
@@ -96,8 +115,8 @@ const SpecInput = z.strictObject({
     .refine(l => Object.keys(l).length <= 32, 'at most 32 labels')
     .optional(),
   outputLimit: size('outputLimit').optional(),
-  outputs: later('collecting output files as artifacts is not available in this release'),
-  files: later('uploading input files is not available in this release'),
+  outputs: z.array(Glob).max(100).optional(),
+  files: z.array(FileInput).max(1000).optional(),
   image: later('containers are not available in this release'),
   secrets: later('secrets are not available in this release'),
 })
@@ -133,6 +152,8 @@ export const JobSpec = z.object({
   }),
   labels: z.record(z.string(), z.string()),
   outputLimitBytes: z.number(),
+  files: z.array(InputFile).default([]),
+  outputs: z.array(z.string()).default([]),
 })
 export type JobSpec = Readonly<z.infer<typeof JobSpec>>
 
@@ -187,6 +208,12 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     retries: { max: retries.max, on: retries.on, initialMs: retries.backoff.initial, maxMs: retries.backoff.max },
     labels: input.labels ?? {},
     outputLimitBytes: input.outputLimit ?? 2 ** 30,
+    files: (input.files ?? []).map(({ unpack, executable, ...file }) => ({
+      ...file,
+      unpack: unpack ?? null,
+      executable: executable ?? false,
+    })),
+    outputs: [...new Set(input.outputs ?? [])],
   }
 }
 

@@ -87,6 +87,8 @@ const PLAIN: JobSpec = {
   retries: { max: 0, on: ['failed'], initialMs: 1000, maxMs: 60_000 },
   labels: {},
   outputLimitBytes: 2 ** 30,
+  files: [],
+  outputs: [],
 }
 
 /** The same small job over and over, for measuring. */

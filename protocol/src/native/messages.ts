@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ArtifactEntry } from '../artifact.ts'
 import { JobSpec } from '../job-spec.ts'
 import { Abilities, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
 
@@ -25,6 +26,8 @@ export const AttemptReport = z.discriminatedUnion('kind', [
     note: z.string().nullable(),
     result: z.json().nullable(),
     usage: Usage.nullable(),
+    /** What the outputs patterns found: every one of them is uploaded before this is said. */
+    artifacts: z.array(ArtifactEntry).optional(),
   }),
 ])
 export type AttemptReport = Readonly<z.infer<typeof AttemptReport>>
