@@ -27,6 +27,8 @@ describe('a job spec', () => {
         retries: { max: 0, on: ['failed'], initialMs: 1000, maxMs: 300_000 },
         labels: {},
         outputLimitBytes: 2 ** 30,
+        files: [],
+        outputs: [],
       },
     })
   })
@@ -81,14 +83,41 @@ describe('a job spec', () => {
   it('refuses what a later release brings, with that reason', () => {
     const issues = issuesOf({
       command: 'x',
-      files: ['.'],
       secrets: ['K'],
       image: 'i',
-      outputs: ['o'],
       isolation: 'container',
     })
-    for (const path of ['files', 'secrets', 'image', 'outputs', 'isolation'])
-      expect(issues[path]).toMatch(/not available in this release/)
+    for (const path of ['secrets', 'image', 'isolation']) expect(issues[path]).toMatch(/not available in this release/)
+  })
+
+  it('names its input files by content and refuses places outside the folder of the job', () => {
+    const sha256 = 'ab'.repeat(32)
+    const parsed = parseJobSpec({
+      command: 'x',
+      files: [{ path: '.', sha256, size: 3, unpack: 'tar' }],
+      outputs: ['o'],
+    })
+    expect(parsed).toMatchObject({
+      spec: { files: [{ path: '.', sha256, size: 3, unpack: 'tar', executable: false }], outputs: ['o'] },
+    })
+    const issues = issuesOf({
+      command: 'x',
+      files: [
+        { path: '../a', sha256, size: 3 },
+        { path: '.', sha256, size: 3 },
+        { path: 'a', sha256: 'AB', size: -1 },
+      ],
+      outputs: ['../o', '!x', '/etc/*'],
+    })
+    expect(Object.keys(issues).sort()).toEqual([
+      'files[0].path',
+      'files[1].path',
+      'files[2].sha256',
+      'files[2].size',
+      'outputs[0]',
+      'outputs[1]',
+      'outputs[2]',
+    ])
   })
 
   it('checks what each type needs', () => {
