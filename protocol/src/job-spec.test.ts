@@ -29,6 +29,8 @@ describe('a job spec', () => {
         outputLimitBytes: 2 ** 30,
         files: [],
         outputs: [],
+        dependsOn: [],
+        hold: false,
       },
     })
   })
@@ -118,6 +120,22 @@ describe('a job spec', () => {
       'outputs[1]',
       'outputs[2]',
     ])
+  })
+
+  it('names other jobs by id, in any case of letters, or by their name in the batch, and says how they must end', () => {
+    const id = '01999999-9999-7999-8999-99999999ABCD'
+    expect(parseJobSpec({ type: 'noop', hold: true, dependsOn: [id, { job: 'prep', on: 'end' }] })).toMatchObject({
+      spec: {
+        hold: true,
+        dependsOn: [
+          { job: id.toLowerCase(), on: 'success' },
+          { job: 'prep', on: 'end' },
+        ],
+      },
+    })
+    const bad = issuesOf({ type: 'noop', hold: 'yes', dependsOn: ['', { job: 'a', on: 'never' }, { jb: 'a' }, 7] })
+    expect(Object.keys(bad).sort()).toEqual(['dependsOn[0]', 'dependsOn[1]', 'dependsOn[2]', 'dependsOn[3]', 'hold'])
+    expect(bad['dependsOn[1]']).toMatch(/"success", "end", "failure"/)
   })
 
   it('checks what each type needs', () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ARCHIVES, InnerPath, InputFile, Sha256 } from './artifact.ts'
+import { completeDependencies, Dependency, DependsOnInput } from './dependency.ts'
 import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
@@ -36,6 +37,8 @@ const word = (max: number) =>
     .regex(/^[^\0]*$/, 'no NUL character is allowed')
 
 const text = (max: number) => word(max).min(1)
+
+export const Priority = z.int().min(-100).max(100)
 
 const RETRYABLE = ['failed', 'timed_out'] as const
 const Retries = z.union([
@@ -106,10 +109,12 @@ const SpecInput = z.strictObject({
     })
     .optional(),
   placement: z.strictObject({ worker: text(200).optional(), tags: z.array(text(100)).max(32).optional() }).optional(),
-  priority: z.int().min(-100).max(100).optional(),
+  priority: Priority.optional(),
   timeout: duration('timeout').optional(),
   lostAfter: duration('lostAfter').optional(),
   retries: Retries.optional(),
+  dependsOn: DependsOnInput.optional(),
+  hold: z.boolean().optional(),
   labels: z
     .record(text(100), z.string().max(200))
     .refine(l => Object.keys(l).length <= 32, 'at most 32 labels')
@@ -154,6 +159,8 @@ export const JobSpec = z.object({
   outputLimitBytes: z.number(),
   files: z.array(InputFile).default([]),
   outputs: z.array(z.string()).default([]),
+  dependsOn: z.array(Dependency).default([]),
+  hold: z.boolean().default(false),
 })
 export type JobSpec = Readonly<z.infer<typeof JobSpec>>
 
@@ -214,6 +221,8 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
       executable: executable ?? false,
     })),
     outputs: [...new Set(input.outputs ?? [])],
+    dependsOn: completeDependencies(input.dependsOn ?? []),
+    hold: input.hold ?? false,
   }
 }
 

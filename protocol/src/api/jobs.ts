@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { JobSpec } from '../job-spec.ts'
+import { DependencyKind } from '../dependency.ts'
+import { JobSpec, Priority } from '../job-spec.ts'
 import { AttemptState, JobState, Outcome } from '../life.ts'
 import { Progress, Usage } from '../machine.ts'
 
@@ -25,6 +26,16 @@ export const Attempt = z.object({
 })
 export type Attempt = z.infer<typeof Attempt>
 
+/** Why a job waits: each is a cause of its own, and all must go before it is queued. */
+export const WaitingFor = z.object({
+  /** The first of them; `unmet` counts all. */
+  dependencies: z.array(z.object({ job: z.uuid(), on: DependencyKind, state: JobState })),
+  unmet: z.int(),
+  heldBy: z.string().nullable(),
+  retryAt: time.nullable(),
+})
+export type WaitingFor = z.infer<typeof WaitingFor>
+
 export const Job = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -38,6 +49,7 @@ export const Job = z.object({
   endedAt: time.nullable(),
   reason: z.string().nullable(),
   unschedulable: z.string().nullable(),
+  waitingFor: WaitingFor.nullable().default(null),
   cancelRequested: z.boolean(),
   attempts: z.int(),
   failures: z.int(),
@@ -52,6 +64,10 @@ export type Job = z.infer<typeof Job>
 
 export const JobDetail = Job.extend({ spec: JobSpec, result: z.json().nullable(), history: z.array(Attempt) })
 export type JobDetail = z.infer<typeof JobDetail>
+
+/** What can be changed of a job that has not started. */
+export const JobPatch = z.strictObject({ priority: Priority })
+export type JobPatch = z.infer<typeof JobPatch>
 
 export const JobPage = z.object({ jobs: z.array(Job), next: z.string().nullable() })
 export type JobPage = z.infer<typeof JobPage>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Role } from '../api/tokens.ts'
+import { DependencyKind } from '../dependency.ts'
 import { Outcome } from '../life.ts'
 import { Abilities, Hardware, Usage } from '../machine.ts'
 import { Shape, Terms } from './shape.ts'
@@ -37,6 +38,9 @@ export const Change = z.discriminatedUnion('c', [
         name: z.string(),
         type: z.string(),
         retryOf: z.string().nullable().optional(),
+        /** Only what was not met yet; with it, or held, the job begins as waiting. */
+        dependsOn: z.array(z.object({ seq: z.number(), id: z.string(), on: DependencyKind })).optional(),
+        heldBy: z.string().optional(),
       }),
     ),
     key: z.object({ key: z.string(), hash: z.string() }).nullable(),
@@ -74,6 +78,11 @@ export const Change = z.discriminatedUnion('c', [
   z.object({ c: z.literal('ended'), job, state: z.enum(['failed', 'canceled']), reason: z.string(), at }),
   /** A backoff is over. */
   z.object({ c: z.literal('due'), job, at }),
+  /** A dependency ended as the job asked; without any other cause to wait the job is queued. */
+  z.object({ c: z.literal('met'), job, dependency: z.number(), at }),
+  z.object({ c: z.literal('held'), job, by: z.string(), at }),
+  z.object({ c: z.literal('holdLifted'), job, by: z.string(), at }),
+  z.object({ c: z.literal('priority'), job, bucket: z.number(), priority: z.number(), at }),
   z.object({
     c: z.literal('worker'),
     id: z.string(),

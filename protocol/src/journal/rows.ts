@@ -1,4 +1,5 @@
 import type { Role } from '../api/tokens.ts'
+import type { DependencyKind } from '../dependency.ts'
 import type { JobState, Outcome } from '../life.ts'
 
 /** A job and its current or last attempt in one row; JSON columns are text. Times are milliseconds. */
@@ -133,6 +134,19 @@ export interface LabelRow {
   readonly job: number
 }
 
+/** A dependency of a waiting job that is not met yet; gone when it is, or when the job ends. */
+export interface EdgeRow {
+  readonly job: number
+  readonly dependency: number
+  readonly kind: DependencyKind
+}
+
+/** A held job, while it is held. */
+export interface HoldRow {
+  readonly job: number
+  readonly by: string
+}
+
 export interface MetaRow {
   readonly key: string
   readonly value: string
@@ -161,6 +175,8 @@ export interface Tables {
     readonly key: { readonly job: number; readonly epoch: number; readonly attempt: number }
   }
   readonly label: { readonly row: LabelRow; readonly key: LabelRow }
+  readonly edge: { readonly row: EdgeRow; readonly key: { readonly job: number; readonly dependency: number } }
+  readonly hold: { readonly row: HoldRow; readonly key: { readonly job: number } }
   readonly meta: { readonly row: MetaRow; readonly key: { readonly key: string } }
 }
 export type TableName = keyof Tables
