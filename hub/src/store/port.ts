@@ -3,6 +3,8 @@ import type {
   BucketRow,
   ChunkRow,
   CounterRow,
+  EdgeRow,
+  HoldRow,
   IdempotencyRow,
   JobRow,
   JobState,
@@ -44,6 +46,20 @@ export interface ActiveJob {
   readonly isolation: string | null
 }
 
+/** An edge with the job at its other end, which may have ended: its dependents are told a part at a time. */
+export interface RecoveredEdge extends EdgeRow {
+  readonly id: string
+  readonly state: JobState
+}
+
+/** A job by its id, as a submit that depends on it needs it. */
+export interface JobRef {
+  readonly id: string
+  readonly seq: number
+  readonly owner: string
+  readonly state: JobState
+}
+
 /** All live state; queued jobs arrive in order of seq, in slices, so that a million of them never stand in memory as objects. */
 export interface Recovery {
   readonly epoch: number
@@ -55,6 +71,9 @@ export interface Recovery {
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly ActiveJob[]
+  /** In order of job and dependency. */
+  readonly edges: readonly RecoveredEdge[]
+  readonly holds: readonly HoldRow[]
 }
 
 export interface JournalEnd {
@@ -127,6 +146,8 @@ export interface Store {
   /** Visits live jobs in order of seq, in slices. */
   recover(visit: (jobs: readonly LiveJob[]) => void): Promise<Recovery>
   idempotency(owner: string, key: string): Promise<IdempotencyRow | null>
+  /** In the order asked; a job that is not there is left out. */
+  jobRefs(ids: readonly string[]): Promise<readonly JobRef[]>
   /** Forgets idempotency keys and journal rows older than the given times; the hash of the last forgotten row stays known. */
   prune(limits: { readonly keysBefore: number; readonly journalBefore: number }): Promise<void>
   /** A consistent copy while the store goes on. */

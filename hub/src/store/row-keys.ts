@@ -12,6 +12,8 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],
   sealed: ['job', 'epoch', 'attempt'],
   label: ['key', 'value', 'job'],
+  edge: ['job', 'dependency'],
+  hold: ['job'],
   meta: ['key'],
 }
 

@@ -54,6 +54,12 @@ const write: fc.Arbitrary<RowWrite> = fc.oneof(
       ([op, key, at]) =>
         ({ op, table: 'idempotency', row: { owner: 'ada', key, hash: 'h', firstSeq: 1, count: 1, at } }) as const,
     ),
+  fc
+    .tuple(adding, few, few)
+    .map(([op, job, dependency]) => ({ op, table: 'edge', row: { job, dependency, kind: 'end' } }) as const),
+  few.map(job => ({ op: 'delete', table: 'edge', key: { job } }) as const),
+  fc.tuple(adding, few, word).map(([op, job, by]) => ({ op, table: 'hold', row: { job, by } }) as const),
+  few.map(job => ({ op: 'delete', table: 'hold', key: { job } }) as const),
   few.map(value => ({ op: 'put', table: 'meta', row: { key: 'epoch', value: `${value}` } }) as const),
 )
 

@@ -1,7 +1,7 @@
 import type { RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
-import { A_BUCKET, A_TOKEN, A_WORKER, aJob, anAttempt, insertJob, journaled, RUNNING, rowsOnly } from './sample-rows.ts'
+import { A_BUCKET, A_TOKEN, A_WORKER, aJob, anAttempt, idOf, insertJob, journaled, RUNNING, rowsOnly } from './sample-rows.ts'
 
 /** What a hub that starts again learns. */
 export function recoveryContract(open: OpenStore): void {
@@ -23,6 +23,8 @@ export function recoveryContract(open: OpenStore): void {
       counters: [],
       claims: [],
       active: [],
+      edges: [],
+      holds: [],
     })
   })
 
@@ -38,6 +40,9 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'token', row: A_TOKEN },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 2) },
+      { op: 'insert', table: 'edge', row: { job: 5, dependency: 3, kind: 'end' } },
+      { op: 'insert', table: 'edge', row: { job: 5, dependency: 2, kind: 'success' } },
+      { op: 'insert', table: 'hold', row: { job: 5, by: 'ada' } },
       { op: 'put', table: 'meta', row: { key: 'epoch', value: '3' } },
     ]
     await tested.store.append(journaled(1, rows))
@@ -70,6 +75,11 @@ export function recoveryContract(open: OpenStore): void {
           isolation: 'none',
         },
       ],
+      edges: [
+        { job: 5, dependency: 2, kind: 'success', id: idOf(2), state: 'active' },
+        { job: 5, dependency: 3, kind: 'end', id: idOf(3), state: 'succeeded' },
+      ],
+      holds: [{ job: 5, by: 'ada' }],
     })
   })
 
@@ -98,6 +108,14 @@ export function recoveryContract(open: OpenStore): void {
   it('refuses to recover an active job without a live attempt, naming both facts', async () => {
     await tested.store.append(rowsOnly(insertJob(aJob(1, { state: 'active' }))))
     await expect(recovered(tested.store)).rejects.toThrow('job 1 is active, but its attempt is null on worker null')
+  })
+
+  it('finds jobs by their whole ids, in the order asked', async () => {
+    await tested.store.append(rowsOnly(insertJob(aJob(1)), insertJob(aJob(2, { owner: 'bob', state: 'failed' }))))
+    expect(await tested.store.jobRefs([idOf(2), 'nothing', idOf(1)])).toEqual([
+      { id: idOf(2), seq: 2, owner: 'bob', state: 'failed' },
+      { id: idOf(1), seq: 1, owner: 'ada', state: 'queued' },
+    ])
   })
 
   it('remembers an idempotency key per owner', async () => {

@@ -26,6 +26,11 @@ export function recoverFrom(
     counters: [...rows.counter.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),
+    edges: rows.edge.ordered().flatMap(edge => {
+      const other = rows.job.get(edge.dependency)
+      return other === undefined ? [] : [{ ...edge, id: other.id, state: other.state }]
+    }),
+    holds: [...rows.hold.ordered()],
   }
 }
 

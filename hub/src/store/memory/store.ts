@@ -15,6 +15,7 @@ export function createMemoryStore(tables: MemoryTables = createMemoryTables()): 
     journalEnd: async () => tables.journalEnd(),
     recover: async visit => tables.recover(visit),
     idempotency: async (owner, key) => tables.idempotency(owner, key),
+    jobRefs: async ids => tables.jobRefs(ids),
     prune: async limits => tables.prune(limits),
     backup: async toFile => {
       throw new Error(`a store in memory has no file to copy to ${toFile}: backups need a durable store`)

@@ -1,6 +1,6 @@
 import type { IdempotencyRow, JobRow, RowWrite, TableName } from '@stoker/protocol'
 import { assertFollows, NO_JOURNAL } from '../journal-order.ts'
-import type { Commit, JournalEnd, JournalRow, LiveJob, Recovery, Store } from '../port.ts'
+import type { Commit, JobRef, JournalEnd, JournalRow, LiveJob, Recovery, Store } from '../port.ts'
 import { deletedPrefix, noSuchRow, TABLES, updatedColumns } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import { createMemoryQueries } from './queries.ts'
@@ -31,6 +31,7 @@ export interface MemoryTables {
   journalEnd(): JournalEnd
   recover(visit: (jobs: readonly LiveJob[]) => void): Recovery
   idempotency(owner: string, key: string): IdempotencyRow | null
+  jobRefs(ids: readonly string[]): readonly JobRef[]
   prune(limits: Parameters<Store['prune']>[0]): void
   snapshot(): MemorySnapshot
   restore(snapshot: MemorySnapshot): void
@@ -118,6 +119,10 @@ export function createMemoryTables(): MemoryTables {
     journalEnd,
     recover: visit => recoverFrom(rows, visit, journalEnd(), deletedSeq),
     idempotency: (owner, key) => rows.idempotency.get(rows.idempotency.keyOf({ owner, key })) ?? null,
+    jobRefs: ids =>
+      ids
+        .flatMap(id => rows.job.get(seqById.get(id) ?? -1) ?? [])
+        .map(({ id, seq, owner, state }) => ({ id, seq, owner, state })),
     prune({ keysBefore, journalBefore }) {
       for (const row of rows.idempotency.ordered().filter(row => row.at < keysBefore)) {
         rows.idempotency.swap(rows.idempotency.keyOf(row), undefined)

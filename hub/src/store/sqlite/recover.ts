@@ -28,6 +28,11 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
     counters: all('SELECT * FROM counter ORDER BY owner, state'),
     claims: all('SELECT * FROM attempt WHERE claimed = 1 ORDER BY job, number'),
     active: active.map(activeJob),
+    edges: all(
+      `SELECT edge.job, edge.dependency, edge.kind, job.id, job.state
+        FROM edge JOIN job ON job.seq = edge.dependency ORDER BY edge.job, edge.dependency`,
+    ),
+    holds: all('SELECT * FROM hold ORDER BY job'),
   }
 }
 

@@ -34,6 +34,7 @@ export function createSqliteStore(db: Connection, start: StoreFile): Store {
   const reader = createReader(db)
   const journalEnd = createJournalReader(db).end
   const keyed = db.prepare('SELECT * FROM idempotency WHERE owner = ? AND "key" = ?')
+  const named = db.prepare('SELECT id, seq, owner, state FROM job WHERE id = ?')
   const log = createLogGauge(db)
   let broken: unknown = null
   let closing: Promise<void> | null = null
@@ -99,6 +100,7 @@ export function createSqliteStore(db: Connection, start: StoreFile): Store {
         }
       }),
     idempotency: async (owner, key) => keyed.get(owner, key) ?? null,
+    jobRefs: async ids => ids.map(id => named.get(id)).filter(row => row !== undefined),
     prune: async ({ keysBefore, journalBefore }) => {
       await untilDone(() => threads.writer().call('forgetKeys', keysBefore))
       await untilDone(() => threads.writer().call('forgetJournal', journalBefore))
