@@ -134,6 +134,7 @@ export function aJob(of: Partial<JobDetail> = {}): JobDetail {
     endedAt: null,
     reason: null,
     unschedulable: null,
+    waitingFor: null,
     cancelRequested: false,
     attempts: 0,
     failures: 0,

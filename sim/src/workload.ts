@@ -89,6 +89,8 @@ const PLAIN: JobSpec = {
   outputLimitBytes: 2 ** 30,
   files: [],
   outputs: [],
+  dependsOn: [],
+  hold: false,
 }
 
 /** The same small job over and over, for measuring. */

@@ -7,6 +7,7 @@ import { addFeedRoute } from './feed.ts'
 import { addJobEventsRoute } from './job-events.ts'
 import { JobNames } from './job-names.ts'
 import { JobWatch } from './job-watch.ts'
+import { addJobWishRoutes } from './job-wishes.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addLogsRoute } from './logs.ts'
 import { addMetricsRoute } from './metrics.ts'
@@ -66,6 +67,7 @@ function createServer({ logger }: ApiContext): Api {
 function addRoutes(api: Api, context: RouteContext): void {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
+  addJobWishRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)
   addFeedRoute(api, context)

@@ -1,5 +1,17 @@
-import { isTerminal, Job, JobDetail, JobPage, JobState, Problem, Refused, Submitted } from '@stoker/protocol'
+import {
+  isTerminal,
+  Job,
+  JobDetail,
+  JobPage,
+  type JobRow,
+  JobSpec,
+  JobState,
+  Problem,
+  Refused,
+  Submitted,
+} from '@stoker/protocol'
 import { z } from 'zod'
+import type { Queries } from '../store/port.ts'
 import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { cursorAfter, parseCursor } from './cursor.ts'
@@ -109,10 +121,19 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
       const row = await findJob(queries, callerOf(request), request.params.id)
       if (!isTerminal(row.state))
         throw new Refused('job.not_ended', `job ${row.id} is ${row.state}; only an ended job can be retried`)
-      const job = { id: context.newId(), spec: JSON.parse(row.spec), specText: row.spec, retryOf: row.id }
+      const spec = await specForRetry(queries, row)
+      const job = { id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: row.id }
       return submit(context, reply, { owner: row.owner, jobs: [job], key: null, failFast: false })
     },
   })
+}
+
+/** As it was asked for last: with its present priority, not held, and waiting only for jobs that have not ended. */
+async function specForRetry(queries: Queries, row: JobRow): Promise<JobSpec> {
+  const spec = JobSpec.parse(JSON.parse(row.spec))
+  const others = await Promise.all(spec.dependsOn.map(({ job }) => queries.jobById(job)))
+  const dependsOn = spec.dependsOn.filter((_, index) => !isTerminal(others[index]?.state ?? 'canceled'))
+  return { ...spec, priority: row.priority, hold: false, dependsOn }
 }
 
 function parseLabels(given: string | readonly string[], context: z.core.$RefinementCtx) {

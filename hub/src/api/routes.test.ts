@@ -214,6 +214,13 @@ test('a job walks through a worker: shown at work, stopped, ended, retried', asy
   expect(retried).toMatchObject({ retryOf: id, owner: 'wanda', spec: ended.spec })
 })
 
+test('a job that has not started is held, released and moved', async () => {
+  const id = await submit({ type: 'noop' })
+  expect((await document.call('POST', `/api/v1/jobs/${id}/hold`)).json).toMatchObject({ reason: 'held by ada' })
+  expect((await document.call('PATCH', `/api/v1/jobs/${id}`, { body: { priority: 5 } })).json.priority).toBe(5)
+  expect((await document.call('POST', `/api/v1/jobs/${id}/release`)).json.state).toBe('queued')
+})
+
 test('a worker is drained, resumed and forgotten by id or name', async () => {
   const worker = await TestWorker.join(fleet, { name: 'näme with space', tags: ['other'] })
   const path = `/api/v1/workers/${encodeURIComponent('näme with space')}`

@@ -1,10 +1,19 @@
 import { sha256 } from '@stoker/files'
-import { formatSize, type IdempotencyRow, JobSpecInput, Problem, Refused, Submitted } from '@stoker/protocol'
+import {
+  formatSize,
+  type IdempotencyRow,
+  type JobSpec,
+  JobSpecInput,
+  Problem,
+  Refused,
+  Submitted,
+} from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { NewJob, Replies } from '../engine/commands.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
+import { nameMembers } from './name-members.ts'
 import { MAX_JOBS, readSpecs } from './read-specs.ts'
 import { checkAllButBody } from './validation.ts'
 
@@ -28,8 +37,10 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     onRequest: guard(context.tokens, ['admin', 'submit']),
     handler: async (request, reply) => {
       const specs = await readSpecs(request.body, Number(request.headers['content-length'] ?? Number.NaN))
-      const jobs = specs.map(spec => ({ id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: null }))
-      const key = idempotencyKey(request, jobs)
+      const ids = specs.map(() => context.newId())
+      const named = nameMembers(specs, ids)
+      const jobs = named.map((spec, index) => newJob(ids[index] ?? '', spec))
+      const key = idempotencyKey(request, named === specs ? jobs.map(job => job.specText) : specs.map(asText))
       return submit(context, reply, {
         owner: callerOf(request).owner,
         jobs,
@@ -89,12 +100,20 @@ async function firstAnswer(
   return submittedText(rows, reasons)
 }
 
-/** The hash is of the specs as understood, so spaces and defaults written out do not make it another body. */
-function idempotencyKey(request: FastifyRequest, jobs: readonly NewJob[]): Submission['key'] {
+function newJob(id: string, spec: JobSpec): NewJob {
+  return { id, spec, specText: asText(spec), retryOf: null }
+}
+
+function asText(spec: JobSpec): string {
+  return JSON.stringify(spec)
+}
+
+/** The hash is of the specs as understood and before ids are put for names, so spaces and defaults written out do not make it another body. */
+function idempotencyKey(request: FastifyRequest, specTexts: readonly string[]): Submission['key'] {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || key.length < 1 || key.length > 200) {
     throw new Refused('request.invalid', `Idempotency-Key: found ${key.length} characters; allowed: 1 to 200`)
   }
-  return { key, hash: sha256(jobs.map(job => job.specText).join('\n')) }
+  return { key, hash: sha256(specTexts.join('\n')) }
 }

@@ -6,10 +6,12 @@ import {
   type JobDetail,
   type JobRow,
   type Progress,
+  type WaitingFor,
 } from '@stoker/protocol'
 import type { State } from '../engine/state.ts'
 import type { ApiContext } from './context.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'
+import { viewWaiting, waitingReason } from './waiting-view.ts'
 
 /** Jobs as people see them: what is stored, joined with what is only live. */
 export function viewJobs(context: ViewPorts, rows: readonly JobRow[]): Promise<Job[]> {
@@ -64,6 +66,10 @@ class LiveLook {
     return verdict
   }
 
+  waitingFor(row: JobRow): WaitingFor | null {
+    return viewWaiting(row, this.#state)
+  }
+
   progress(seq: number, attempt: number): Progress | null {
     const view = this.#context.board.job(seq)
     return view?.attempt === attempt ? view.progress : null
@@ -75,6 +81,7 @@ function jobView(row: JobRow, live: LiveLook): Job {
   const isEnded = isTerminal(row.state)
   const isAtWork = row.state === 'active'
   const isShown = isEnded || isAtWork
+  const waitingFor = live.waitingFor(row)
   return {
     id: row.id,
     name: row.name,
@@ -86,8 +93,9 @@ function jobView(row: JobRow, live: LiveLook): Job {
     submittedAt: isoTime(row.submittedAt),
     startedAt: isoTimeOrNull(row.startedAt ?? row.runningAt),
     endedAt: isoTimeOrNull(row.endedAt),
-    reason: row.reason ?? (isEnded ? row.error : null),
+    reason: waitingFor === null ? (row.reason ?? (isEnded ? row.error : null)) : waitingReason(waitingFor),
     unschedulable: row.state === 'queued' ? live.unschedulable(row.bucket) : null,
+    waitingFor,
     cancelRequested: row.cancelBy !== null,
     attempts: row.attempts,
     failures: row.failures,

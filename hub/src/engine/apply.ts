@@ -1,8 +1,10 @@
-import type { Change, ChangeOf, JobState } from '@stoker/protocol'
+import type { Change, ChangeOf, JobState, TerminalState } from '@stoker/protocol'
+import { addWaiting, isBornWaiting, WAITING_APPLIERS } from './apply-waiting.ts'
 import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
-import { moveJob } from './life-cycle.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
+import { bucketOf, countMove } from './tally.ts'
+import { beginSettling, dropEdgesOf, putWaiting, takeWaiting } from './waiting.ts'
 import { classKeyOf } from './worker-class.ts'
 
 type Appliers = { readonly [C in Change['c']]: (state: State, change: ChangeOf<C>) => void }
@@ -31,14 +33,23 @@ const APPLIERS: Appliers = {
   },
   submitted: (state, { jobs, owner }) => {
     const counters = countersOf(state, owner)
-    for (const { seq, bucket } of jobs) {
-      state.queued.add({ seq, bucket, attempts: 0, failures: 0, lost: 0 })
+    let waiting = 0
+    for (const job of jobs) {
+      const { seq, bucket } = job
+      if (isBornWaiting(job)) {
+        addWaiting(state, job)
+        waiting += 1
+      } else {
+        state.queued.add({ seq, bucket, attempts: 0, failures: 0, lost: 0 })
+        state.dirtyBuckets.add(bucket)
+      }
       bucketOf(state, bucket).live += 1
-      state.dirtyBuckets.add(bucket)
       state.lastSeq = Math.max(state.lastSeq, seq)
     }
-    counters.queued += jobs.length
+    counters.waiting += waiting
+    counters.queued += jobs.length - waiting
     state.dirtyCounters.add(`queued:${owner}`)
+    if (waiting > 0) state.dirtyCounters.add(`waiting:${owner}`)
   },
   placed: applyPlaced,
   starting: (state, { job }) => {
@@ -68,14 +79,10 @@ const APPLIERS: Appliers = {
   ended: (state, { job, state: end }) => {
     const from = state.queued.has(job) ? 'queued' : 'waiting'
     const { bucket } = from === 'queued' ? state.queued.remove(job) : takeWaiting(state, job)
-    endJob(state, bucket, from, end)
+    dropEdgesOf(state, job)
+    endJob(state, job, bucket, from, end)
   },
-  due: (state, { job }) => {
-    const { seq, bucket, attempts, failures, lost } = takeWaiting(state, job)
-    count(state, bucket, 'waiting', 'queued')
-    state.queued.add({ seq, bucket, attempts, failures, lost })
-    state.dirtyBuckets.add(bucket)
-  },
+  ...WAITING_APPLIERS,
   worker: applyWorker,
   workerDrained: (state, { id, on }) => {
     workerOf(state, id).draining = on
@@ -137,21 +144,22 @@ function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void
   const active = deactivate(state, change.job)
   giveBack(state, active.claim)
   if (change.next === 'queued') {
-    count(state, active.bucket, 'active', 'queued')
+    countMove(state, active.bucket, 'active', 'queued')
     requeue(state, active, change.failures, change.lost)
   } else if (change.next === 'waiting') {
-    count(state, active.bucket, 'active', 'waiting')
+    countMove(state, active.bucket, 'active', 'waiting')
     const { seq, bucket, claim } = active
-    state.waiting.set(seq, {
+    putWaiting(state, {
       seq,
       bucket,
       attempts: claim.attempt,
       failures: change.failures,
       lost: change.lost,
       dueAt: change.dueAt ?? 0,
+      heldBy: null,
     })
   } else {
-    endJob(state, active.bucket, 'active', change.next)
+    endJob(state, change.job, active.bucket, 'active', change.next)
   }
 }
 
@@ -159,7 +167,7 @@ function applyLost(state: State, change: ChangeOf<'lost'>): void {
   const active = deactivate(state, change.job)
   const { claim, placedAt, runningAt, isolation } = active
   workerOf(state, claim.worker).lost.set(claimKey(claim), { claim, placedAt, runningAt, isolation })
-  count(state, active.bucket, 'active', 'queued')
+  countMove(state, active.bucket, 'active', 'queued')
   requeue(state, active, active.failures, change.lost)
 }
 
@@ -225,7 +233,7 @@ function activate(state: State, active: ActiveJob): void {
   state.active.set(active.seq, active)
   worker.active.set(active.seq, active)
   if (active.state === 'leased') worker.leased += 1
-  count(state, active.bucket, 'queued', 'active')
+  countMove(state, active.bucket, 'queued', 'active')
 }
 
 function deactivate(state: State, seq: number): ActiveJob {
@@ -250,34 +258,14 @@ function requeue(state: State, active: ActiveJob, failures: number, lost: number
   state.dirtyBuckets.add(active.bucket)
 }
 
-function takeWaiting(state: State, seq: number) {
-  const waiting = state.waiting.get(seq)
-  if (waiting === undefined) throw new Error(`job ${seq} is not waiting`)
-  state.waiting.delete(seq)
-  return waiting
-}
-
-function endJob(state: State, bucket: number, from: JobState, to: JobState): void {
-  count(state, bucket, from, to)
+function endJob(state: State, job: number, bucket: number, from: JobState, to: TerminalState): void {
+  countMove(state, bucket, from, to)
   bucketOf(state, bucket).live -= 1
-}
-
-function count(state: State, bucket: number, from: JobState, to: JobState): void {
-  const { owner } = bucketOf(state, bucket)
-  const counters = countersOf(state, owner)
-  counters[from] -= 1
-  counters[moveJob(from, to)] += 1
-  state.dirtyCounters.add(`${from}:${owner}`).add(`${to}:${owner}`)
+  beginSettling(state, job, to)
 }
 
 function activeOf(state: State, seq: number): ActiveJob {
   const active = state.active.get(seq)
   if (active === undefined) throw new Error(`job ${seq} is not active`)
   return active
-}
-
-function bucketOf(state: State, id: number) {
-  const bucket = state.buckets.get(id)
-  if (bucket === undefined) throw new Error(`bucket ${id} does not exist`)
-  return bucket
 }

@@ -1,4 +1,4 @@
-import type { AttemptReport, Fence, Hello, IdempotencyRow, JobSpec, Role, RowWrite } from '@stoker/protocol'
+import type { AttemptReport, Fence, Hello, IdempotencyRow, JobSpec, JobState, Role, RowWrite } from '@stoker/protocol'
 
 /** A job on its way in: parsed, with the id its submitter will know it by. */
 export interface NewJob {
@@ -19,6 +19,9 @@ export type Command =
       readonly failFast: boolean
     }
   | { readonly kind: 'cancel'; readonly job: number; readonly by: string }
+  | { readonly kind: 'hold'; readonly job: number; readonly by: string }
+  | { readonly kind: 'release'; readonly job: number; readonly by: string }
+  | { readonly kind: 'setPriority'; readonly job: number; readonly priority: number }
   | {
       readonly kind: 'hello'
       readonly hello: Hello
@@ -55,8 +58,23 @@ export type Command =
 /** What a command needs from history, read by the loop before deciding. */
 export interface Facts {
   readonly idempotency: IdempotencyRow | null
+  /** Jobs outside the batch that its jobs depend on, by id, as they were read; one that is missing does not exist. */
+  readonly dependencies: ReadonlyMap<string, JobRef>
 }
-export const NO_FACTS: Facts = { idempotency: null }
+export const NO_FACTS: Facts = { idempotency: null, dependencies: new Map() }
+
+export interface JobRef {
+  readonly id: string
+  readonly seq: number
+  readonly owner: string
+  readonly state: JobState
+}
+
+/** A job that was live when the facts were read has ended since: they must be read again, once its end is durable. */
+export class StaleFacts extends Error {}
+
+/** What became of a wish about a job that has not started; one that has is left as it is. */
+type Effect = 'done' | 'active' | 'ended'
 
 /** What the asker learns, once the changes are durable. */
 export interface Replies {
@@ -67,6 +85,9 @@ export interface Replies {
     readonly unschedulable: readonly (string | null)[]
   }
   cancel: { readonly effect: 'canceled' | 'stopping' | 'ended' }
+  hold: { readonly effect: Effect }
+  release: { readonly effect: Effect }
+  setPriority: { readonly effect: Effect }
   hello: {
     readonly ackedBatch: number
     readonly stale: readonly Fence[]

@@ -5,6 +5,7 @@ import { apply } from './apply.ts'
 import type { Command, Facts, NewJob, Replies } from './commands.ts'
 import { decide } from './decide/decide.ts'
 import type { Emit, Rules } from './decide/emit.ts'
+import { settle } from './decide/settle.ts'
 import { project, projectCounters } from './project.ts'
 import type { Now, State } from './state.ts'
 
@@ -45,8 +46,14 @@ export class Core {
     this.#emit.change(change)
   }
 
-  /** Lets the policy place what can start now and closes the batch; null if nothing happened. */
+  /** Jobs have ended and not all who wait for them were told: the next batch goes on. */
+  get isBehind(): boolean {
+    return this.state.settling.size > 0
+  }
+
+  /** Settles what waited for ended jobs, lets the policy place what can start now and closes the batch; null if nothing happened. */
   finish(now: Now): Batch | null {
+    settle(this.state, now, this.#emit)
     this.#place(now)
     if (this.#changes.length === 0 && this.#rows.length === 0) return null
     const { state } = this

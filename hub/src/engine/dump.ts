@@ -12,6 +12,8 @@ export function dump(state: State): StateDump {
     buckets: byKey(state.buckets, ({ key, live }) => ({ key, live })),
     queued: dumpQueued(state),
     waiting: byKey(state.waiting, waiting => ({ ...waiting })),
+    edges: dumpEdges(state),
+    settling: byKey(state.settling, end => end),
     active: byKey(state.active, dumpActive),
     workers: byKey(state.workers, dumpWorker),
     devices: byKey(state.devices, holder => holder),
@@ -23,6 +25,11 @@ export function dump(state: State): StateDump {
 function dumpQueued(state: State): unknown {
   const jobs = [...state.queued.buckets()].flatMap(bucket => [...state.queued.walk(bucket)])
   return jobs.sort((a, b) => a - b).map(seq => ({ ...state.queued.get(seq) }))
+}
+
+function dumpEdges({ edges }: State): unknown {
+  const all = [...edges.jobs()].flatMap(job => [...edges.of(job)])
+  return all.sort((a, b) => a.job - b.job || a.dependency - b.dependency)
 }
 
 function dumpActive({ newsAt: _, claim, ...active }: ActiveJob): unknown {

@@ -1,12 +1,12 @@
 import type { AttemptState, JobState } from '@stoker/protocol'
 
 /**
- * A job's life. waiting: between attempts, until its backoff is over. queued: may be placed. active: an attempt exists.
+ * A job's life. waiting: for other jobs, for the end of a hold or of a backoff (waiting.ts). queued: may be placed. active: an attempt exists.
  * A lost attempt puts the job back to queued; if the attempt comes back first, the job is active again.
  */
 const NEXT_JOB: Readonly<Record<JobState, readonly JobState[]>> = {
   waiting: ['queued', 'failed', 'canceled'],
-  queued: ['active', 'failed', 'canceled'],
+  queued: ['waiting', 'active', 'failed', 'canceled'],
   active: ['queued', 'waiting', 'succeeded', 'failed', 'canceled', 'timed_out'],
   succeeded: [],
   failed: [],

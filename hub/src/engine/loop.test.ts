@@ -33,6 +33,7 @@ function aLoop(options: { reserve?: boolean } = {}) {
         }),
       journalEnd: async () => ({ n: durable.at(-1)?.journal?.n ?? 0, hash: durable.at(-1)?.journal?.hash ?? '' }),
       idempotency: async () => null,
+      jobRefs: async () => [],
     },
     now: () => ({ wall: 1000, lease: 0 }),
     soon: run => setImmediate(run),

@@ -1,6 +1,6 @@
 import { type IdempotencyRow, Refused } from '@stoker/protocol'
-import type { Command, Facts, Replies, ReplyTo } from './commands.ts'
-import { NO_FACTS } from './commands.ts'
+import { awaitedIds } from './awaited-ids.ts'
+import { type Command, type Facts, type JobRef, NO_FACTS, type Replies, type ReplyTo, StaleFacts } from './commands.ts'
 import type { Batch, Core } from './core.ts'
 import { type KeyRead, RecentKeys } from './recent-keys.ts'
 import type { Now, State } from './state.ts'
@@ -10,6 +10,7 @@ interface Journal {
   append(commit: Batch['commit']): Promise<void>
   journalEnd(): Promise<{ readonly n: number; readonly hash: string }>
   idempotency(owner: string, key: string): Promise<IdempotencyRow | null>
+  jobRefs(ids: readonly string[]): Promise<readonly JobRef[]>
 }
 
 export interface LoopPorts {
@@ -165,7 +166,7 @@ export class EngineLoop {
     settle(flight.answers)
     for (const listener of this.#listeners) listener(flight.batch)
     for (const { read } of flight.readers) read(this.#core.state)
-    if (this.#pending.length > 0) this.#schedule()
+    if (this.#pending.length > 0 || this.#core.isBehind) this.#schedule()
   }
 
   /** Whether the batch is durable after all. If it is known not to be, neither are those behind it: memory is rebuilt and only what ends work is tried again. */
@@ -187,7 +188,7 @@ export class EngineLoop {
     const taken = flights.flatMap(each => each.taken)
     this.#pending = [...taken.filter(pending => this.#isTriedAgain(pending, reserve)), ...this.#pending]
     for (const { read } of flights.flatMap(each => each.readers)) read(this.#core.state)
-    if (this.#pending.length > 0) this.#schedule()
+    if (this.#pending.length > 0 || this.#core.isBehind) this.#schedule()
   }
 
   async #isThere({ commit }: Batch): Promise<boolean> {
@@ -207,15 +208,23 @@ export class EngineLoop {
       this.#rememberKey(pending.command, reply, now)
       return () => pending.resolve(reply as never)
     } catch (error) {
+      // Answers leave when what they rest on is durable: from then on the store knows what had changed.
+      if (error instanceof StaleFacts)
+        return () => void this.execute(pending.command).then(pending.resolve as () => void, pending.reject)
       if (!(error instanceof Refused)) throw error
       return () => pending.reject(error)
     }
   }
 
   async #facts(command: Command, keyRead: KeyRead | null): Promise<Facts> {
-    if (command.kind !== 'submit' || command.key === null) return NO_FACTS
+    if (command.kind !== 'submit') return NO_FACTS
+    const { journal } = this.#ports
+    const { owner, key } = command
+    const ids = awaitedIds(command.jobs)
     try {
-      return { idempotency: await this.#ports.journal.idempotency(command.owner, command.key.key) }
+      const idempotency = key === null ? null : await journal.idempotency(owner, key.key)
+      const refs = ids.length === 0 ? [] : await journal.jobRefs(ids)
+      return { idempotency, dependencies: new Map(refs.map(ref => [ref.id, ref])) }
     } catch (error) {
       if (keyRead !== null) this.#keys.endRead(keyRead)
       throw error
@@ -235,7 +244,7 @@ export class EngineLoop {
   /** The store was asked before the batch in which a submit with the same key may have been taken: that one must be seen. */
   #freshFacts({ command, facts }: Pending): Facts {
     if (command.kind !== 'submit' || command.key === null || facts.idempotency !== null) return facts
-    return { idempotency: this.#keys.find(command.owner, command.key.key) }
+    return { ...facts, idempotency: this.#keys.find(command.owner, command.key.key) }
   }
 
   #break(error: unknown, taken: readonly Pending[]): void {

@@ -1,5 +1,7 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
+import { isBornWaiting } from './apply-waiting.ts'
 import type { NewJob } from './commands.ts'
+import { projectCauses, projectNoCauses, setJob, WAITING_PROJECTORS } from './project-waiting.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
@@ -75,8 +77,11 @@ const PROJECTORS: Projectors = {
   released: ({ job, attempt }) => [
     { op: 'update', table: 'attempt', key: { job, number: attempt }, set: { claimed: 0 } },
   ],
-  ended: ({ job, state, reason, at }) => [setJob(job, { state, reason, endedAt: at, dueAt: null })],
-  due: ({ job }) => [setJob(job, { state: 'queued', dueAt: null })],
+  ended: ({ job, state: end, reason, at }, state) => [
+    setJob(job, { state: end, reason, endedAt: at, dueAt: null }),
+    ...projectNoCauses(job, state),
+  ],
+  ...WAITING_PROJECTORS,
   worker: ({ c: _, at, ...facts }, state) => {
     const known = state.workers.get(facts.id)
     const row = {
@@ -123,29 +128,29 @@ function projectSubmitted(
   specs: Submissions,
 ): RowWrite[] {
   const rows: RowWrite[] = []
-  for (const { seq, id, bucket, name, type, retryOf } of jobs) {
+  for (const submitted of jobs) {
+    const { seq, id, bucket, name, type, retryOf } = submitted
     const job = specs.get(seq)
     if (job === undefined) throw new Error(`job ${seq} is submitted without its spec`)
     const labels = Object.entries(job.spec.labels)
-    rows.push({
-      op: 'insert',
-      table: 'job',
-      row: newJobRow({
-        seq,
-        id,
-        owner,
-        bucket,
-        name,
-        type,
-        submittedAt: at,
-        retryOf: retryOf ?? null,
-        priority: job.spec.priority,
-        labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
-        spec: job.specText,
-      }),
-    })
+    const facts = {
+      seq,
+      id,
+      owner,
+      bucket,
+      name,
+      type,
+      submittedAt: at,
+      retryOf: retryOf ?? null,
+      priority: job.spec.priority,
+      labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
+      spec: job.specText,
+    }
+    const isWaiting = isBornWaiting(submitted)
+    rows.push({ op: 'insert', table: 'job', row: newJobRow(facts, isWaiting ? 'waiting' : 'queued') })
     for (const [labelKey, value] of labels)
       rows.push({ op: 'insert', table: 'label', row: { key: labelKey, value, job: seq } })
+    if (isWaiting) rows.push(...projectCauses(submitted))
   }
   const first = jobs[0]
   if (key !== null && first !== undefined) {
@@ -164,13 +169,13 @@ type NewJobFacts = Pick<
 >
 
 /** Written out, not spread: this runs for every job of a large batch. */
-function newJobRow(facts: NewJobFacts): JobRow {
+function newJobRow(facts: NewJobFacts, state: JobRow['state']): JobRow {
   return {
     seq: facts.seq,
     id: facts.id,
     owner: facts.owner,
     bucket: facts.bucket,
-    state: 'queued',
+    state,
     name: facts.name,
     type: facts.type,
     priority: facts.priority,
@@ -282,8 +287,4 @@ function findLost(
     if (lost !== undefined) return lost
   }
   return undefined
-}
-
-function setJob(seq: number, set: Partial<JobRow>): RowWrite {
-  return { op: 'update', table: 'job', key: { seq }, set }
 }

@@ -1,8 +1,21 @@
-import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WorkerRow } from '@stoker/protocol'
+import {
+  type AttemptRow,
+  type BucketRow,
+  type CounterRow,
+  type EdgeRow,
+  type HoldRow,
+  isTerminal,
+  type JobState,
+  type Shape,
+  type Terms,
+  type TokenRow,
+  type WorkerRow,
+} from '@stoker/protocol'
 import { apply } from './apply.ts'
 import { takeClaim } from './claims.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
+import { beginSettling, putWaiting, waitingOf } from './waiting.ts'
 
 /** What the store gives back after a start; see the store's port. */
 export interface RecoveredRows {
@@ -15,6 +28,8 @@ export interface RecoveredRows {
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
+  readonly edges: readonly (EdgeRow & { readonly id: string; readonly state: JobState })[]
+  readonly holds: readonly HoldRow[]
 }
 
 export interface RecoveredActive {
@@ -51,7 +66,7 @@ export class Recovering {
       const { seq, bucket, attempts, failures, lost } = job
       if (job.state === 'queued') this.#state.queued.add({ seq, bucket, attempts, failures, lost })
       else if (job.state === 'waiting')
-        this.#state.waiting.set(seq, { seq, bucket, attempts, failures, lost, dueAt: job.dueAt ?? 0 })
+        putWaiting(this.#state, { seq, bucket, attempts, failures, lost, dueAt: job.dueAt, heldBy: null })
       else this.#active.set(seq, { ...job })
     }
   }
@@ -71,6 +86,11 @@ export class Recovering {
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)
+    for (const { state: other, ...edge } of rows.edges) {
+      state.edges.add(edge)
+      if (isTerminal(other)) beginSettling(state, edge.dependency, other)
+    }
+    for (const { job, by } of rows.holds) putWaiting(state, { ...waitingOf(state, job), heldBy: by })
     for (const id of state.queued.buckets()) state.dirtyBuckets.add(id)
     return state
   }

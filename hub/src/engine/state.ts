@@ -1,4 +1,5 @@
-import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, Terms } from '@stoker/protocol'
+import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, TerminalState, Terms } from '@stoker/protocol'
+import { Edges } from './edges.ts'
 import { QueuedJobs } from './queued-jobs.ts'
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
@@ -52,14 +53,16 @@ export interface LostAttempt {
   readonly isolation: ActiveJob['isolation']
 }
 
-/** A job between two attempts, until its backoff is over. */
-interface WaitingJob {
+/** A job that may not be placed: see waiting.ts for its causes. */
+export interface WaitingJob {
   readonly seq: number
   readonly bucket: number
   readonly attempts: number
   readonly failures: number
   readonly lost: number
-  readonly dueAt: number
+  /** The end of a backoff between two attempts. */
+  readonly dueAt: number | null
+  readonly heldBy: string | null
 }
 
 export interface WorkerFacts {
@@ -121,6 +124,11 @@ export interface State {
   readonly bucketByKey: Map<string, number>
   readonly queued: QueuedJobs
   readonly waiting: Map<number, WaitingJob>
+  /** The waiting jobs with a `dueAt`: all that a tick has to look at. */
+  readonly backoffs: Set<number>
+  readonly edges: Edges
+  /** Jobs that have ended while others wait for them, until all of those were told. */
+  readonly settling: Map<number, TerminalState>
   readonly active: Map<number, ActiveJob>
   readonly workers: Map<string, WorkerState>
   /** Device uuid → who holds it, across all workers: two workers on one host share devices. */
@@ -145,6 +153,9 @@ export function emptyState(): State {
     bucketByKey: new Map(),
     queued: new QueuedJobs(),
     waiting: new Map(),
+    backoffs: new Set(),
+    edges: new Edges(),
+    settling: new Map(),
     active: new Map(),
     workers: new Map(),
     devices: new Map(),

@@ -114,8 +114,8 @@ export class TestHouse {
     this.#now = { ...this.#now, wall: this.#now.wall + byMs }
   }
 
-  run<C extends Command>(command: C, facts: Facts = NO_FACTS): ReplyTo<C> {
-    const reply = this.core.execute(command, facts, this.#now) as ReplyTo<C>
+  run<C extends Command>(command: C, facts: Partial<Facts> = NO_FACTS): ReplyTo<C> {
+    const reply = this.core.execute(command, { ...NO_FACTS, ...facts }, this.#now) as ReplyTo<C>
     this.close()
     return reply
   }

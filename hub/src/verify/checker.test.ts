@@ -136,6 +136,31 @@ describe('the checker', () => {
     expect(problemsOf(submitted(1), { c: 'workerDrained', id: 'w', on: true, at: 0 }, placed(1))[0]).toMatch(/draining/)
   })
 
+  it('finds a job placed before what it waits for, and a dependency that did not end as asked', () => {
+    const needs = (on: 'success' | 'end'): Change => ({
+      ...{ c: 'submitted', owner: 'ann', at: 0, key: null },
+      jobs: [{ seq: 2, id: '2', bucket: 1, name: '', type: 'command', dependsOn: [{ seq: 1, id: '1', on }] }],
+    })
+    const met: Change = { c: 'met', job: 2, dependency: 1, at: 0 }
+    const failed = ended(1, 1, { outcome: 'failed', next: 'failed', result: null })
+    expect(problemsOf(submitted(1), needs('success'), placed(2))[0]).toMatch(
+      /^a: .*job 2 was placed, but it waits for the success of job 1/,
+    )
+    expect(problemsOf(submitted(1), needs('success'), placed(1), failed, met)).toEqual([
+      expect.stringMatching(/^a: .*job 2 needs the success of job 1, which counts as met while it is failed/),
+    ])
+    expect(problemsOf(submitted(1), needs('end'), met)[0]).toMatch(/counts as met while it is queued/)
+    expect(problemsOf(submitted(1), needs('end'), placed(1), failed, met, placed(2))).toEqual([])
+  })
+
+  it('finds a held job that is placed, and a hold that nobody held', () => {
+    const held: Change = { c: 'held', job: 1, by: 'ann', at: 0 }
+    const lifted: Change = { c: 'holdLifted', job: 1, by: 'ann', at: 0 }
+    expect(problemsOf(submitted(1), held, placed(1))[0]).toMatch(/^a: .*job 1 was placed, but it is held/)
+    expect(problemsOf(submitted(1), lifted)[0]).toMatch(/the hold of job 1 was lifted, but nobody held it/)
+    expect(problemsOf(submitted(1), held, held, lifted, placed(1))).toEqual([])
+  })
+
   it('finds a changed byte, a missing row, and a batch taken twice', () => {
     const rows = rowsOf(HOUSE, [submitted(1)], [placed(1)])
     const changed = createChecker()

@@ -49,6 +49,9 @@ export class ClaimBook {
       case 'submitted':
         for (const { seq, bucket } of change.jobs) this.#bucketOf.set(seq, bucket)
         break
+      case 'priority':
+        this.#bucketOf.set(change.job, change.bucket)
+        break
       case 'worker':
         this.#register(change)
         break

@@ -10,6 +10,7 @@ import {
 } from '@stoker/protocol'
 import { canMoveAttempt, moveJob } from '../engine/life-cycle.ts'
 import { type Complain, nameFence } from './problems.ts'
+import { WaitCauses } from './wait-causes.ts'
 
 interface JobLife {
   state: JobState
@@ -33,12 +34,14 @@ export class JobLives {
   readonly #jobs = new Map<number, JobLife | JobState>()
   readonly #complain: Complain
   readonly #isWhole: boolean
+  readonly #causes: WaitCauses
   #epoch = 0
 
   /** Without the beginning of the journal, a job first met in the middle of its life is believed once. */
   constructor(complain: Complain, isWhole: boolean) {
     this.#complain = complain
     this.#isWhole = isWhole
+    this.#causes = new WaitCauses(complain, isWhole)
   }
 
   get live(): number {
@@ -53,6 +56,7 @@ export class JobLives {
   }
 
   take(change: Change): void {
+    this.#causes.take(change, seq => this.stateOf(seq))
     switch (change.c) {
       case 'epoch':
         if (change.epoch <= this.#epoch)
@@ -85,8 +89,13 @@ export class JobLives {
       case 'ended':
         this.#move(change.job, change.state)
         break
+      case 'held':
+        if (this.#life(change.job, 'queued')?.state !== 'waiting') this.#move(change.job, 'waiting')
+        break
       case 'due':
-        this.#move(change.job, 'queued')
+      case 'met':
+      case 'holdLifted':
+        this.#freed(change.job)
         break
       default:
     }
@@ -94,7 +103,15 @@ export class JobLives {
 
   #submit(seq: number): void {
     if (this.#jobs.has(seq)) this.#complain('a', `job ${seq} was submitted, but it is already ${this.stateOf(seq)}`)
-    this.#jobs.set(seq, { state: 'queued', attempt: 0, fence: null, attemptState: 'ended' })
+    const state = this.#causes.has(seq) ? 'waiting' : 'queued'
+    this.#jobs.set(seq, { state, attempt: 0, fence: null, attemptState: 'ended' })
+  }
+
+  /** One cause to wait is gone; the last one lets the job go. Causes from before a pruned journal are not known. */
+  #freed(job: number): void {
+    const life = this.#life(job, 'waiting')
+    if (life === null || this.#causes.has(job) || (!this.#isWhole && life.state === 'queued')) return
+    this.#move(job, 'queued')
   }
 
   #place(change: ChangeOf<'placed'>): void {

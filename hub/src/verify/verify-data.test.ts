@@ -1,5 +1,6 @@
 import type { ChunkRow, RowWrite } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { NO_FACTS } from '../engine/commands.ts'
 import { Core } from '../engine/core.ts'
 import { emptyState } from '../engine/state.ts'
 import { aHello, aJob } from '../engine/test-house.ts'
@@ -10,7 +11,6 @@ import { createMemoryTables, type MemoryTables } from '../store/memory/tables.ts
 import { verifyData } from './verify-data.ts'
 
 const NOW = { wall: 1_800_000_000_000, lease: 0 }
-const NO_FACTS = { idempotency: null }
 const FENCE = { job: 1, epoch: 1, attempt: 1 }
 let tables: MemoryTables
 

@@ -7,6 +7,7 @@ import { type Checker, createChecker } from './checker.ts'
 import type { Complain, VerifyProblem } from './problems.ts'
 import { Replay } from './replay.ts'
 import { checkStreams } from './stream-rows.ts'
+import { checkWaiting } from './waiting-jobs.ts'
 
 const SLICE = 1000
 
@@ -38,7 +39,10 @@ export async function verifyData({
     replay?.commit(row)
   }
   const recovered = await recover(store, complain)
-  if (recovered !== null) compare(recovered, replay, checker, complain)
+  if (recovered !== null) {
+    compare(recovered, replay, checker, complain)
+    checkWaiting(recovered, complain)
+  }
   const jobs = await countJobs(store, recovered, complain)
   const chunks = await checkAllStreams(store, complain)
   return {

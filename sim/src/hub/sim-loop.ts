@@ -1,5 +1,13 @@
 import { Refused } from '@stoker/protocol'
-import { type Command, type Facts, NO_FACTS, type Replies, type ReplyTo } from '../../../hub/src/engine/commands.ts'
+import { awaitedIds } from '../../../hub/src/engine/awaited-ids.ts'
+import {
+  type Command,
+  type Facts,
+  NO_FACTS,
+  type Replies,
+  type ReplyTo,
+  StaleFacts,
+} from '../../../hub/src/engine/commands.ts'
 import type { Batch, Core } from '../../../hub/src/engine/core.ts'
 import { type KeyRead, RecentKeys } from '../../../hub/src/engine/recent-keys.ts'
 import type { Now, State } from '../../../hub/src/engine/state.ts'
@@ -65,7 +73,7 @@ export class SimLoop {
   }
 
   get isIdle(): boolean {
-    return this.#flights.length === 0 && this.#pending.length === 0
+    return this.#flights.length === 0 && this.#pending.length === 0 && !this.#core.isBehind
   }
 
   /** Batches that were decided and may or may not have reached the disk when the hub died, oldest first. */
@@ -78,12 +86,17 @@ export class SimLoop {
       this.#pending.push({ command, facts, keyRead, done: done as (reply: never) => void, refused })
       this.replan()
     }
-    if (command.kind !== 'submit' || command.key === null) {
+    if (command.kind !== 'submit') {
       add(NO_FACTS, null)
       return
     }
-    const keyRead = this.#keys.beginRead()
-    const facts = { idempotency: this.#ports.tables.idempotency(command.owner, command.key.key) }
+    const { owner, key } = command
+    const { tables } = this.#ports
+    const keyRead = key === null ? null : this.#keys.beginRead()
+    const facts = {
+      idempotency: key === null ? null : tables.idempotency(owner, key.key),
+      dependencies: new Map(tables.jobRefs(awaitedIds(command.jobs)).map(ref => [ref.id, ref])),
+    }
     this.#ports.after(this.#ports.factsMs(), () => add(facts, keyRead))
   }
 
@@ -142,7 +155,7 @@ export class SimLoop {
       if (this.#ports.isDiskFull()) this.#recover()
       else this.#append(flight)
       if (this.#flights.length > 0) this.#write()
-      if (this.#pending.length > 0) this.replan()
+      if (this.#pending.length > 0 || this.#core.isBehind) this.replan()
     })
   }
 
@@ -168,6 +181,7 @@ export class SimLoop {
       this.#rememberKey(command, reply, now)
       return () => done(reply as never)
     } catch (error) {
+      if (error instanceof StaleFacts) return () => this.execute(command, done as () => void, refused)
       if (!(error instanceof Refused)) throw error
       return () => refused(error)
     }
@@ -175,7 +189,7 @@ export class SimLoop {
 
   #freshFacts(command: Command, facts: Facts): Facts {
     if (command.kind !== 'submit' || command.key === null || facts.idempotency !== null) return facts
-    return { idempotency: this.#keys.find(command.owner, command.key.key) }
+    return { ...facts, idempotency: this.#keys.find(command.owner, command.key.key) }
   }
 
   #rememberKey(command: Command, reply: unknown, now: Now): void {

@@ -3,6 +3,7 @@ import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
 import type { Emit, Rules } from './emit.ts'
 import { decideHello } from './hello.ts'
+import { decideHold, decidePriority, decideRelease } from './hold.ts'
 import { decideReport } from './report.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
@@ -35,6 +36,9 @@ export function decide<K extends Command['kind']>(
 const DECIDERS: Deciders = {
   submit: decideSubmit,
   cancel: decideCancel,
+  hold: decideHold,
+  release: decideRelease,
+  setPriority: decidePriority,
   hello: decideHello,
   report: decideReport,
   goodbye: decideGoodbye,

@@ -1,7 +1,10 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, NewJob, Replies } from '../commands.ts'
-import { bucketKey, shapeOf, termsOf } from '../shape-of.ts'
+import type { Edge } from '../edges.ts'
+import { shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
+import { bucketFor } from './bucket-for.ts'
+import { edgesOf } from './dependencies.ts'
 import type { Emit, Rules } from './emit.ts'
 
 type Submit = Extract<Command, { kind: 'submit' }>
@@ -26,14 +29,17 @@ export function decideSubmit(
     return { firstSeq: earlier.firstSeq, count: earlier.count, repeated: true, unschedulable: jobs.map(() => null) }
   }
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
+  const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1
   const placed = jobs.map((job, index) => ({
     seq: firstSeq + index,
     id: job.id,
-    bucket: bucketFor(state, owner, job, emit),
+    bucket: bucketFor(state, asksOf(owner, job), emit),
     name: job.spec.name,
     type: job.spec.type,
     ...(job.retryOf === null ? {} : { retryOf: job.retryOf }),
+    ...dependsOn(edges[index] ?? []),
+    ...(job.spec.hold ? { heldBy: owner } : {}),
   }))
   jobs.forEach((job, index) => {
     emit.submission(firstSeq + index, job)
@@ -50,15 +56,13 @@ function refuseUnschedulable(state: State, jobs: readonly NewJob[], rules: Rules
   if (errors.length > 0) throw new Refused('job.unschedulable', errors[0]?.message ?? '', errors)
 }
 
-function bucketFor(state: State, owner: string, job: NewJob, emit: Emit): number {
-  const shape = shapeOf(job.spec)
-  const terms = termsOf(job.spec)
-  const key = bucketKey(owner, job.spec.priority, shape, terms)
-  const known = state.bucketByKey.get(key)
-  if (known !== undefined) return known
-  const id = state.lastBucket + 1
-  emit.change({ c: 'bucket', id, owner, priority: job.spec.priority, shape, terms })
-  return id
+function asksOf(owner: string, { spec }: NewJob) {
+  return { owner, priority: spec.priority, shape: shapeOf(spec), terms: termsOf(spec) }
+}
+
+function dependsOn(edges: readonly Edge[]) {
+  if (edges.length === 0) return {}
+  return { dependsOn: edges.map(({ dependency, id, kind }) => ({ seq: dependency, id, on: kind })) }
 }
 
 function verdicts(state: State, jobs: readonly { readonly bucket: number }[], rules: Rules): (string | null)[] {

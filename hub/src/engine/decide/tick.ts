@@ -1,5 +1,6 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { ActiveJob, Now, State } from '../state.ts'
+import { waitingOf } from '../waiting.ts'
 import type { Emit } from './emit.ts'
 import { loseAttempt } from './loss.ts'
 
@@ -30,10 +31,12 @@ export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now
       }
     }
   }
-  for (const { seq, bucket, dueAt } of [...state.waiting.values()]) {
+  for (const seq of [...state.backoffs]) {
+    const { bucket, dueAt } = waitingOf(state, seq)
     const longestMs = state.buckets.get(bucket)?.terms.retryMaxMs ?? 0
     // Further away than any backoff: the clock was set back.
-    if (dueAt <= now.wall || dueAt - now.wall > longestMs) emit.change({ c: 'due', job: seq, at: now.wall })
+    if (dueAt !== null && (dueAt <= now.wall || dueAt - now.wall > longestMs))
+      emit.change({ c: 'due', job: seq, at: now.wall })
   }
   dropIdleBuckets(state, emit)
   endCoolDowns(state, now)

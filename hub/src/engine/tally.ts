@@ -1,0 +1,18 @@
+import type { JobState } from '@stoker/protocol'
+import { moveJob } from './life-cycle.ts'
+import { type Bucket, countersOf, type State } from './state.ts'
+
+export function bucketOf(state: State, id: number): Bucket {
+  const bucket = state.buckets.get(id)
+  if (bucket === undefined) throw new Error(`bucket ${id} does not exist`)
+  return bucket
+}
+
+/** Moves one job of the bucket's owner from one counter to another; a move no job may make throws. */
+export function countMove(state: State, bucket: number, from: JobState, to: JobState): void {
+  const { owner } = bucketOf(state, bucket)
+  const counters = countersOf(state, owner)
+  counters[from] -= 1
+  counters[moveJob(from, to)] += 1
+  state.dirtyCounters.add(`${from}:${owner}`).add(`${to}:${owner}`)
+}
