@@ -1,6 +1,7 @@
-import type { JobSpec } from '@stoker/protocol'
+import type { JobSpec, Refused } from '@stoker/protocol'
 import type { NewJob } from '../../hub/src/engine/commands.ts'
 import type { SimHub } from './hub/sim-hub.ts'
+import { resolveLinks } from './links.ts'
 import type { Random } from './world/random.ts'
 import type { Timeline } from './world/timeline.ts'
 
@@ -33,7 +34,23 @@ export class Client {
   submit(specs: readonly JobSpec[]): void {
     this.#lastKey += 1
     this.#open += 1
-    this.#try(`key-${this.#lastKey}`, specs, { isAnswered: false })
+    this.#try(`key-${this.#lastKey}`, specs, { isAnswered: false, earlier: this.#anyAccepted() })
+  }
+
+  /** Asks once for one of the things that can be asked of a job that has not started. */
+  wish(job: number): void {
+    const { hub, random } = this.#ports
+    const by = 'a client'
+    const kind = random.pick(['hold', 'release', 'setPriority'] as const)
+    if (kind === 'setPriority') hub.execute({ kind, job, priority: random.between(-5, 10) }, ignore, ignore)
+    else hub.execute({ kind, job, by }, ignore, ignore)
+  }
+
+  /** Nothing is held any more, so that everything can end. */
+  releaseAll(): void {
+    const { hub } = this.#ports
+    for (const { seq, heldBy } of hub.state?.waiting.values() ?? [])
+      if (heldBy !== null) hub.execute({ kind: 'release', job: seq, by: 'a client' }, ignore, ignore)
   }
 
   /** Asks once; whether it was heard does not matter. */
@@ -41,10 +58,11 @@ export class Client {
     this.#ports.hub.execute({ kind: 'cancel', job, by: 'a client' }, ignore, ignore)
   }
 
-  #try(key: string, specs: readonly JobSpec[], request: { isAnswered: boolean }): void {
+  #try(key: string, specs: readonly JobSpec[], request: { isAnswered: boolean; earlier: string | null }): void {
     if (request.isAnswered) return
     const { timeline, hub, random, lostReply, patienceMs } = this.#ports
-    const jobs = specs.map(spec => this.#newJob(spec))
+    const ids = specs.map(() => this.#newId())
+    const jobs = resolveLinks(specs, ids, () => request.earlier).map((spec, index) => newJob(ids[index] ?? '', spec))
     const answer = (reply: { readonly firstSeq: number; readonly count: number }) => {
       if (random.chance(lostReply())) return
       this.#ports.answered(key, reply)
@@ -54,15 +72,30 @@ export class Client {
       for (let index = 0; index < reply.count; index += 1) this.accepted.push(reply.firstSeq + index)
     }
     const command = { kind: 'submit' as const, owner: 'anna', jobs, key: { key, hash: key }, failFast: false }
-    timeline.in(1, () => hub.execute(command, answer, ignore))
+    /** The earlier job has ended in another way than asked: the batch does without it. */
+    const refused = (error: Refused) => {
+      if (error.code !== 'dependency.unmeetable') return
+      request.earlier = null
+      this.#try(key, specs, request)
+    }
+    timeline.in(1, () => hub.execute(command, answer, refused))
     timeline.in(patienceMs(), () => this.#try(key, specs, request))
   }
 
-  #newJob(spec: JobSpec): NewJob {
+  #newId(): string {
     this.#lastId += 1
-    const id = `00000000-0000-7000-8000-${this.#lastId.toString(16).padStart(12, '0')}`
-    return { id, spec, specText: JSON.stringify(spec), retryOf: null }
+    return `00000000-0000-7000-8000-${this.#lastId.toString(16).padStart(12, '0')}`
   }
+
+  #anyAccepted(): string | null {
+    const { hub, random } = this.#ports
+    if (this.accepted.length === 0) return null
+    return hub.tables.queries.jobsBySeq([random.pick(this.accepted)])[0]?.id ?? null
+  }
+}
+
+function newJob(id: string, spec: JobSpec): NewJob {
+  return { id, spec, specText: JSON.stringify(spec), retryOf: null }
 }
 
 function ignore(): void {}

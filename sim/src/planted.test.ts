@@ -11,6 +11,7 @@ const SIGNS: Readonly<Record<Plant, RegExp>> = {
   'double-placement': /^d: commit \d+: attempt \d+ of job \d+ .* was placed on worker/,
   'ack-before-sync': /^f: .* was acknowledged up to byte \d+, it can be read up to byte \d+/,
   'resend-renumbered': /^[fg]: .* was acknowledged/,
+  'met-early': /^a: .* needs the \w+ of job \d+, which counts as met while it is/,
 }
 
 it.each(PLANTS)('the planted bug %s is found', { timeout: 120_000 }, plant => {

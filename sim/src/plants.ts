@@ -12,6 +12,7 @@ export const PLANTS = [
   'double-placement',
   'ack-before-sync',
   'resend-renumbered',
+  'met-early',
 ] as const
 export type Plant = (typeof PLANTS)[number]
 
@@ -25,6 +26,16 @@ export function ignoreFence(core: Core, report: Report): void {
     const next = end.outcome === 'completed' ? 'succeeded' : 'failed'
     const { failures, lost } = active
     core.record({ c: 'attemptEnded', ...end, job, epoch, attempt, next, dueAt: null, failures, lost, reason: null })
+  }
+}
+
+/** Lets a job go before the one it waits for has ended. */
+export function meetEarly(core: Core): void {
+  const { edges, settling } = core.state
+  for (const waiting of edges.jobs()) {
+    const edge = [...edges.of(waiting)].find(({ dependency }) => !settling.has(dependency))
+    if (edge !== undefined) core.record({ c: 'met', job: edge.job, dependency: edge.dependency, at: 0 })
+    return
   }
 }
 

@@ -8,8 +8,9 @@ import { Disturbance } from './disturbance.ts'
 import type { FaultPlan } from './faults.ts'
 import { WALL_START_MS } from './hub/sim-clock.ts'
 import { SimHub } from './hub/sim-hub.ts'
+import { linkBatch } from './links.ts'
 import { Network } from './network.ts'
-import { forgetful, ignoreFence, type Plant, renumber } from './plants.ts'
+import { forgetful, ignoreFence, meetEarly, type Plant, renumber } from './plants.ts'
 import { Machine } from './worker/machine.ts'
 import { SimWorker } from './worker/sim-worker.ts'
 import { type FleetMember, makeFleet, makeJob, plainJob } from './workload.ts'
@@ -57,6 +58,7 @@ export function runSim(options: SimOptions): SimResult {
   let isQuiet = false
   const look = () => {
     isQuiet = disturbance.isOver && client.isDone && hub.isIdle && isOver(hub.state) && workers.every(w => w.isIdle)
+    if (disturbance.isOver) client.releaseAll()
     if (!isQuiet) timeline.in(1000, look)
   }
   timeline.in(637, look)
@@ -111,7 +113,7 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
     isSlow: isFaulty,
     publishesFirst: plant === 'publish-before-append',
     answersFirst: plant === 'ack-before-sync',
-    tamper: plant === 'fence-off' ? ignoreFence : null,
+    tamper: plant === 'fence-off' ? ignoreFence : plant === 'met-early' ? meetEarly : null,
   })
   const ghost = new Ghost(hub.tables, hub.segments)
   const network = new Network({
@@ -184,7 +186,8 @@ function submitAll(
     const count = Math.min(left, isPlain ? 500 : random.between(1, 6))
     left -= count
     const specs = Array.from({ length: count }, () => (isPlain ? plainJob(random) : makeJob(random, fleet)))
-    timeline.in(isPlain ? 0 : random.next() * faultMs * 0.8, () => client.submit(specs))
+    const batch = isPlain ? specs : linkBatch(random, specs)
+    timeline.in(isPlain ? 0 : random.next() * faultMs * 0.8, () => client.submit(batch))
   }
 }
 

@@ -5,6 +5,7 @@ import type { MemoryTables } from '../../../hub/src/store/memory/tables.ts'
 import { createChecker } from '../../../hub/src/verify/checker.ts'
 import { Replay } from '../../../hub/src/verify/replay.ts'
 import { checkStreams } from '../../../hub/src/verify/stream-rows.ts'
+import { checkWaiting } from '../../../hub/src/verify/waiting-jobs.ts'
 import type { SpoolBatch } from '../../../worker/src/session/spool.ts'
 import type { Segments } from '../hub/sim-streams.ts'
 import { outputBytes } from '../world/output-bytes.ts'
@@ -98,6 +99,7 @@ export class Ghost {
   recovered(state: State): void {
     const disagreement = this.#replay.disagreement(state)
     if (disagreement !== null) this.complain('g', disagreement)
+    checkWaiting(state, (guarantee, text) => this.complain(guarantee, text))
     for (const [key, reply] of this.#answers) this.#checkJobs(key, reply)
     for (const { chunk, end } of this.#streams.values()) this.#checkReadable(chunk, 0, end)
   }

@@ -1,7 +1,18 @@
 import type { RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
-import { A_BUCKET, A_TOKEN, A_WORKER, aJob, anAttempt, idOf, insertJob, journaled, RUNNING, rowsOnly } from './sample-rows.ts'
+import {
+  A_BUCKET,
+  A_TOKEN,
+  A_WORKER,
+  aJob,
+  anAttempt,
+  idOf,
+  insertJob,
+  journaled,
+  RUNNING,
+  rowsOnly,
+} from './sample-rows.ts'
 
 /** What a hub that starts again learns. */
 export function recoveryContract(open: OpenStore): void {
