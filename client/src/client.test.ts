@@ -103,6 +103,26 @@ test('cancel and retry answer what the hub did', async () => {
   expect(await client.revokeToken('t1')).toBeUndefined()
 })
 
+test('hold, release and a new priority answer the job as it is then', async () => {
+  const job = aJob({ state: 'waiting' })
+  for (const route of ['POST /api/v1/jobs/:id/hold', 'POST /api/v1/jobs/:id/release', 'PATCH /api/v1/jobs/:id'])
+    hub.on(route, (_, response) => reply(response, 200, asJob(job)))
+  expect((await client.hold(job.id)).state).toBe('waiting')
+  expect((await client.release(job.id)).id).toBe(job.id)
+  expect((await client.setPriority(job.id, 7)).id).toBe(job.id)
+  expect(hub.seen.at(-1)).toMatchObject({ method: 'PATCH', body: '{"priority":7}' })
+})
+
+test('a submit that names other jobs does not travel with others, whose names it must not meet', async () => {
+  const other = aJob().id
+  await Promise.all([
+    client.submit({ type: 'noop' }),
+    client.submit({ type: 'noop', dependsOn: [other] }),
+    client.submit({ type: 'noop' }),
+  ])
+  expect(hub.seen.map(({ body }) => body.includes('"jobs"') || body.includes(other))).toEqual([true, true])
+})
+
 async function collect(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
   const list: Uint8Array[] = []
   for await (const part of parts) list.push(part)

@@ -82,10 +82,11 @@ export function createClient(options: ClientOptions) {
     url,
     close: transport.close,
 
-    /** Concurrent submits travel together; each caller gets its own job or its own refusal. */
+    /** Concurrent submits travel together; each caller gets its own job or its own refusal. One that names other jobs goes alone: names are those of its own batch. */
     async submit(spec: JobSpecInput, of: SubmitOptions = {}): Promise<SubmittedJob> {
       const { failFast = false, idempotencyKey, signal } = of
-      if (idempotencyKey === undefined && signal === undefined) return batches.submit(spec, failFast)
+      const mayTravel = idempotencyKey === undefined && signal === undefined && spec.dependsOn === undefined
+      if (mayTravel) return batches.submit(spec, failFast)
       const key = idempotencyKey ?? randomUUID()
       const [job] = await post([JSON.stringify(spec)], { failFast, idempotencyKey: key, signal })
       if (job === undefined) throw new Error('one job was submitted, the hub answered none')
@@ -102,6 +103,11 @@ export function createClient(options: ClientOptions) {
       caller.json(get(`/api/v1/jobs${queryText({ ...filter, state: filter.state?.join(',') })}`), JobPage),
     job: (id: string): Promise<JobDetail> => caller.json(get(jobPath(id)), JobDetail),
     cancel: (id: string): Promise<Canceled> => caller.json(act(`${jobPath(id)}/cancel`), Canceled),
+    /** Only for jobs that have not started, as are the next two. */
+    hold: (id: string): Promise<Job> => caller.json(again(`${jobPath(id)}/hold`), Job),
+    release: (id: string): Promise<Job> => caller.json(again(`${jobPath(id)}/release`), Job),
+    setPriority: (id: string, priority: number): Promise<Job> =>
+      caller.json({ ...patch(jobPath(id)), body: JSON.stringify({ priority }) }, Job),
     async retry(id: string): Promise<SubmittedJob> {
       const [job] = (await caller.json(act(`${jobPath(id)}/retry`), Submitted)).jobs
       if (job === undefined) throw new Error(`a retry of ${id} makes one job, the hub answered none`)
@@ -139,6 +145,7 @@ export function createClient(options: ClientOptions) {
 const get = (path: string): Call => ({ method: 'GET', path, repeatable: true })
 const act = (path: string): Call => ({ method: 'POST', path, repeatable: false })
 const again = (path: string): Call => ({ method: 'POST', path, repeatable: true })
+const patch = (path: string): Call => ({ method: 'PATCH', path, repeatable: true })
 const remove = (path: string): Call => ({ method: 'DELETE', path, repeatable: false })
 const jobPath = (id: string) => `/api/v1/jobs/${encodeURIComponent(id)}`
 const workerPath = (idOrName: string) => `/api/v1/workers/${encodeURIComponent(idOrName)}`

@@ -70,6 +70,7 @@ export class Client {
       request.isAnswered = true
       this.#open -= 1
       for (let index = 0; index < reply.count; index += 1) this.accepted.push(reply.firstSeq + index)
+      if (random.chance(0.3)) this.wish(random.pick(this.accepted.slice(-20)))
     }
     const command = { kind: 'submit' as const, owner: 'anna', jobs, key: { key, hash: key }, failFast: false }
     /** The earlier job has ended in another way than asked: the batch does without it. */

@@ -9,6 +9,13 @@ import { useTestHub } from '../test-terminal.ts'
 const { hub, stoker, home } = useTestHub()
 const NOW = '2026-01-01T00:00:00.000Z'
 const ended = aJob({ state: 'failed', exitCode: 1, reason: 'exited with code 1', startedAt: NOW, endedAt: NOW })
+const waitingFor = {
+  dependencies: [{ job: ended.id, on: 'end' as const, state: 'active' as const }],
+  unmet: 3,
+  heldBy: 'ann',
+  retryAt: null,
+}
+const waiting = aJob({ state: 'waiting', reason: 'held by ann', waitingFor })
 const worker: Worker = {
   id: 'w-1',
   name: 'box',
@@ -56,6 +63,9 @@ beforeEach(() => {
   hub().jobs.set(ended.id, ended)
   const answers: Record<string, readonly [number, unknown]> = {
     'POST /api/v1/jobs/:id/cancel': [202, { effect: 'stopping', job: asJob(ended) }],
+    'POST /api/v1/jobs/:id/hold': [200, asJob(waiting)],
+    'POST /api/v1/jobs/:id/release': [200, asJob(waiting)],
+    'PATCH /api/v1/jobs/:id': [200, asJob(waiting)],
     'POST /api/v1/jobs/:id/retry': [201, { jobs: [{ id: aJob().id, unschedulable: null }] }],
     'GET /api/v1/workers': [200, { workers: [worker] }],
     'GET /api/v1/workers/box': [200, detail],
@@ -84,6 +94,10 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['logs', ['logs', SHORT, '--tail', '5'], 0, `${ended.id}\n`],
   ['wait', ['wait', SHORT], 100, `${ended.id}\n`],
   ['cancel', ['cancel', SHORT], 0, `${ended.id}\n`],
+  ['hold', ['hold', SHORT], 0, `${waiting.id}\n`],
+  ['release', ['release', SHORT, SHORT], 0, `${waiting.id}\n${waiting.id}\n`],
+  ['priority', ['priority', SHORT, '7'], 0, `${waiting.id}\n`],
+  ['priority', ['priority', SHORT, '-7'], 0, `${waiting.id}\n`],
   ['retry', ['retry', SHORT], 0, ''],
   ['workers', ['workers'], 0, 'w-1\n'],
   ['workers', ['workers', 'box'], 0, 'w-1\n'],
@@ -154,6 +168,24 @@ test('cancel goes on after a job that is not there and exits with what was wrong
   )
   const ran = await stoker(['cancel', 'dead', SHORT, '-q'])
   expect(ran).toEqual({ code: 3, stdout: `${ended.id}\n`, stderr: 'stoker: no job dead\n' })
+})
+
+test('show says what a job waits for, line by line', async () => {
+  hub().jobs.set(waiting.id, waiting)
+  const { stdout } = await stoker(['show', waiting.id])
+  expect(stdout).toMatch(/^why +held by ann$/m)
+  expect(stdout).toMatch(new RegExp(`^waits for +end of ${ended.id} \\(active\\)\n +2 more$`, 'm'))
+})
+
+test('a job that has started cannot be held: the others still are', async () => {
+  hub().on('POST /api/v1/jobs/:id/hold', (_, response, id) =>
+    id === 'dead' ? refuse(response, 'job.active', 'job dead is active') : reply(response, 200, asJob(waiting)),
+  )
+  expect(await stoker(['hold', 'dead', SHORT, '-q'])).toEqual({
+    code: 1,
+    stdout: `${waiting.id}\n`,
+    stderr: 'stoker: job dead is active\n',
+  })
 })
 
 test('mistyped commands and options name the nearest', async () => {

@@ -11,6 +11,7 @@ import { paperOf } from '../output/paper.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, type Printer, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { wholeIds } from '../spec/after.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
 import { type FoundSpec, readSpecs } from '../spec/read-specs.ts'
 import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
@@ -49,7 +50,8 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
 
 async function submit(client: Client, found: FoundSpec, options: RunOptions) {
   try {
-    return await client.submit(applySpecOptions(found.spec, options), { failFast: options.failFast })
+    const spec = applySpecOptions(found.spec, await wholeIds(client, options))
+    return await client.submit(spec, { failFast: options.failFast })
   } catch (error) {
     throw locateIssues(error, [found])
   }

@@ -4,6 +4,7 @@ import { withHub } from '../connect.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { wholeIds } from '../spec/after.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
 import { readSpecs } from '../spec/read-specs.ts'
 import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
@@ -19,8 +20,9 @@ export function define(command: Command, cli: Cli): void {
 
 async function submit(files: readonly string[], options: SubmitOptions, cli: Cli): Promise<void> {
   const found = (await Promise.all(files.map(file => readSpecs(file, cli.io)))).flat()
-  const specs = found.map(one => applySpecOptions(one.spec, options))
   await withHub(cli.io, options, async client => {
+    const whole = await wholeIds(client, options)
+    const specs = found.map(one => applySpecOptions(one.spec, whole))
     try {
       const jobs = await client.submitMany(specs, { failFast: options.failFast, idempotencyKey: options.key })
       printerFor(cli.io, options).show({ jobs: [...jobs] }, submittedView)

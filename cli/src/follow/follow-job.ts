@@ -72,6 +72,8 @@ function show(event: JobEvent, standing: Standing, screen: Screen, { stdout, std
 function noteChange(before: Job | null, job: Job, note: (text: string) => void): void {
   if (job.unschedulable !== null && job.unschedulable !== before?.unschedulable)
     note(`waiting: ${plainText(job.unschedulable)}`)
+  if (before?.state !== 'active' && job.state === 'waiting' && job.reason !== null && job.reason !== before?.reason)
+    note(plainText(job.reason))
   if (before !== null && job.attempts > before.attempts && job.attempts > 1)
     note(`attempt ${job.attempts}${job.worker === null ? '' : ` on ${plainText(job.worker.name)}`}`)
   if (before?.state === 'active' && (job.state === 'queued' || job.state === 'waiting') && job.reason !== null)

@@ -64,6 +64,7 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['name', plainText(job.name)]
   yield ['state', stateText(job.state, stateWithProgress(job), paper) + (job.cancelRequested ? ' (canceling)' : '')]
   yield ['why', plainText(job.reason ?? job.unschedulable ?? '')]
+  yield* waitingFacts(job)
   yield ['command', plainText(typeof spec.command === 'string' ? spec.command : (spec.command?.join(' ') ?? ''))]
   yield ['type', job.type]
   yield ['owner', job.owner]
@@ -82,6 +83,14 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['exit', job.signal ?? String(job.exitCode ?? '')]
   yield ['retry of', job.retryOf ?? '']
   yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
+}
+
+function* waitingFacts({ waitingFor }: JobDetail): Generator<[string, string]> {
+  if (waitingFor === null || waitingFor === undefined) return
+  const { dependencies, unmet } = waitingFor
+  for (const [index, { job, on, state }] of dependencies.entries())
+    yield [index === 0 ? 'waits for' : '', `${on} of ${job} (${state})`]
+  if (unmet > dependencies.length) yield ['', `${unmet - dependencies.length} more`]
 }
 
 function asks({ spec, priority }: JobDetail): string {

@@ -32,6 +32,9 @@ export const OUTPUT_SCHEMAS = {
   logs: z.object({ id: z.uuid(), text: z.string() }),
   wait: z.object({ jobs: z.array(Job) }),
   cancel: z.object({ canceled: z.array(Canceled), failures }),
+  hold: z.object({ jobs: z.array(Job), failures }),
+  release: z.object({ jobs: z.array(Job), failures }),
+  priority: z.object({ jobs: z.array(Job) }),
   retry: z.object({
     jobs: z.array(z.object({ id: z.uuid(), unschedulable: z.string().nullable(), retryOf: z.string() })),
     failures,

@@ -92,3 +92,17 @@ test('inputs are JSON, or text where they are not', async () => {
   })
   expect([...hub().jobs.values()][0]?.spec.input).toEqual({ n: 3, prompt: 'a red fox', list: [1, 2] })
 })
+
+test('dependencies of the command line join those of the file, by whole ids', async () => {
+  await stoker(['submit', '-', '-q'], { stdin: 'type: noop' })
+  const [first = ''] = hub().jobs.keys()
+  const stdin = `type: noop\ndependsOn: [${first}]`
+  const line = ['submit', '-', '--hold', '--after', first.slice(-12), '--after', `${first.toUpperCase()}:end`]
+  expect((await stoker(line, { stdin })).code).toBe(0)
+  expect([...hub().jobs.values()][1]?.spec).toMatchObject({
+    hold: true,
+    dependsOn: ['success', 'success', 'end'].map(on => ({ job: first, on })),
+  })
+  expect((await stoker(['submit', '-', '--after', 'x:never'], { stdin })).stderr).toContain('JOB:failure')
+  expect((await stoker(['submit', '-', '--after', 'ffff'], { stdin })).code).toBe(3)
+})

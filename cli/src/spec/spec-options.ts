@@ -1,5 +1,6 @@
 import type { JobSpecInput } from '@stoker/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { AFTER_HELP, type After, gatherAfter } from './after.ts'
 
 export interface SpecOptions {
   readonly name?: string
@@ -19,6 +20,8 @@ export interface SpecOptions {
   readonly retries?: number
   readonly isolation?: string
   readonly network?: string
+  readonly after?: readonly After[]
+  readonly hold?: boolean
   readonly failFast?: boolean
 }
 
@@ -44,6 +47,8 @@ export function withSpecOptions(command: Command): Command {
       new Option('--isolation <kind>', 'how far the program is kept apart').choices(['auto', 'none', 'sandbox']),
     )
     .addOption(new Option('--network <kind>', 'what the program can reach').choices(['none', 'internet', 'host']))
+    .option('--after <job[:how]>', AFTER_HELP, gatherAfter)
+    .option('--hold', 'keep the job from starting until it is released')
     .option('--fail-fast', 'refuse a job that no known worker can run')
 }
 
@@ -52,7 +57,8 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
   const merged = given({
     ...spec,
     ...given({ name: of.name, type: of.type, timeout: of.timeout, priority: of.priority, retries: of.retries }),
-    ...given({ isolation: of.isolation, network: of.network }),
+    ...given({ isolation: of.isolation, network: of.network, hold: of.hold }),
+    dependsOn: joined(spec.dependsOn, of.after),
     resources: under(spec.resources, {
       gpus: of.gpus,
       gpuMemory: of.gpuMemory,
@@ -66,6 +72,12 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
     input: under(spec.input, of.input ?? {}),
   })
   return merged as JobSpecInput
+}
+
+/** What is no list is left for the hub to refuse. */
+function joined(base: unknown, own: readonly unknown[] | undefined): unknown {
+  if (own === undefined || (base !== undefined && !Array.isArray(base))) return base
+  return [...(base ?? []), ...own]
 }
 
 function under(base: unknown, own: Readonly<Record<string, unknown>>): unknown {
