@@ -1,8 +1,10 @@
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
-import { jobsView } from '../output/job-views.ts'
-import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
+import { shortId } from '../output/job-words.ts'
+import { plainText } from '../output/plain-text.ts'
+import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
+import type { OutputOf } from '../output/schemas.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
 export function define(command: Command, cli: Cli): void {
@@ -11,7 +13,12 @@ export function define(command: Command, cli: Cli): void {
     .argument('<priority>', '-100 to 100, higher first', wholeNumber)
     .action((id: string, priority: number, options: OutputOptions) =>
       withHub(cli.io, options, async client => {
-        printerFor(cli.io, options).show({ jobs: [await client.setPriority(id, priority)] }, jobsView)
+        printerFor(cli.io, options).show({ job: await client.setPriority(id, priority) }, priorityView)
       }),
     )
+}
+
+const priorityView: View<OutputOf<'priority'>> = {
+  ids: ({ job }) => [job.id],
+  human: ({ job }) => `${shortId(job.id)}  priority ${job.priority}  ${plainText(job.name)}`,
 }

@@ -88,6 +88,7 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
 function* waitingFacts({ waitingFor }: JobDetail): Generator<[string, string]> {
   if (waitingFor === null || waitingFor === undefined) return
   const { dependencies, unmet } = waitingFor
+  if (unmet < 2) return
   for (const [index, { job, on, state }] of dependencies.entries())
     yield [index === 0 ? 'waits for' : '', `${on} of ${job} (${state})`]
   if (unmet > dependencies.length) yield ['', `${unmet - dependencies.length} more`]

@@ -34,7 +34,7 @@ export const OUTPUT_SCHEMAS = {
   cancel: z.object({ canceled: z.array(Canceled), failures }),
   hold: z.object({ jobs: z.array(Job), failures }),
   release: z.object({ jobs: z.array(Job), failures }),
-  priority: z.object({ jobs: z.array(Job) }),
+  priority: z.object({ job: Job }),
   retry: z.object({
     jobs: z.array(z.object({ id: z.uuid(), unschedulable: z.string().nullable(), retryOf: z.string() })),
     failures,
