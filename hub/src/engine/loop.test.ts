@@ -1,4 +1,4 @@
-import { Refused } from '@stoker/protocol'
+import { type JobState, Refused } from '@stoker/protocol'
 import { describe, expect, it } from 'vitest'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
@@ -10,7 +10,7 @@ import { aJob } from './test-house.ts'
 class Full extends Error {}
 
 /** A store whose commits wait until the test lets them through. */
-function aLoop(options: { reserve?: boolean } = {}) {
+function aLoop(options: { reserve?: boolean; jobRefs?: LoopPorts['journal']['jobRefs'] } = {}) {
   const commits: {
     readonly commit: Batch['commit']
     readonly done: () => void
@@ -33,7 +33,7 @@ function aLoop(options: { reserve?: boolean } = {}) {
         }),
       journalEnd: async () => ({ n: durable.at(-1)?.journal?.n ?? 0, hash: durable.at(-1)?.journal?.hash ?? '' }),
       idempotency: async () => null,
-      jobRefs: async () => [],
+      jobRefs: options.jobRefs ?? (async () => []),
     },
     now: () => ({ wall: 1000, lease: 0 }),
     soon: run => setImmediate(run),
@@ -68,6 +68,51 @@ describe('the engine loop', () => {
     ;(await next()).done()
     expect((await Promise.all(replies)).map(reply => reply.firstSeq)).toEqual([1, 2, 3])
     expect(commits).toEqual([])
+  })
+
+  it('reads the state of a dependency again when it ended meanwhile, once that end is durable', async () => {
+    const reads: JobState[] = []
+    const house = aLoop({
+      jobRefs: async () => {
+        const state = house.durable.length < 2 ? 'queued' : 'canceled'
+        reads.push(state)
+        return [{ id: 'a', seq: 1, owner: 'ann', state }]
+      },
+    })
+    const { loop, next } = house
+    const first = loop.execute({ ...submit(), jobs: [aJob({}, 'a')] })
+    ;(await next()).done()
+    await first
+    const canceled = loop.execute({ kind: 'cancel', job: 1, by: 'ann' })
+    const after = (on: 'end' | 'success') =>
+      loop.execute({ ...submit(), jobs: [aJob({ dependsOn: [{ job: 'a', on }] })] })
+    const refusal = after('success').catch((error: unknown) => error)
+    const met = after('end')
+    ;(await next()).done()
+    await canceled
+    const last = await next()
+    expect(JSON.parse(last.commit.journal?.body ?? '').changes[0].jobs[0]).not.toHaveProperty('dependsOn')
+    last.done()
+    expect((await met).firstSeq).toBe(2)
+    expect(await refusal).toMatchObject({ code: 'dependency.unmeetable' })
+    expect(reads).toEqual(['queued', 'queued', 'canceled', 'canceled'])
+  })
+
+  it('goes on by itself while dependents of an ended job are left', async () => {
+    const house = aLoop({ jobRefs: async () => [{ id: 'a', seq: 1, owner: 'ann', state: 'queued' }] })
+    const { loop, next } = house
+    const jobs = Array.from({ length: 1500 }, () => aJob({ dependsOn: ['a'] }))
+    for (const batch of [[aJob({}, 'a')], jobs]) {
+      const reply = loop.execute({ ...submit(), jobs: batch })
+      ;(await next()).done()
+      await reply
+    }
+    const canceled = loop.execute({ kind: 'cancel', job: 1, by: 'ann' })
+    ;(await next()).done()
+    await canceled
+    expect(await loop.read(state => state.waiting.size)).toBe(500)
+    ;(await next()).done()
+    expect(await loop.read(state => state.waiting.size)).toBe(0)
   })
 
   it('tells nobody before the commit is durable: no reply, no publication, no read', async () => {
