@@ -155,17 +155,25 @@ describe('a submit', () => {
     expect(house.state.waiting.size).toBe(0)
   })
 
-  it('refuses jobs nobody has, jobs of another owner and a job named twice, each with its place', () => {
+  it('refuses jobs nobody has and jobs of another owner, each with its place', () => {
     submit(aJob({}, idOf(1)))
     refs.set(idOf(7), { id: idOf(7), seq: 999, owner: 'bob', state: 'queued' })
-    expect(
-      issuesOf(() => submit(after(idOf(2), [idOf(1)]), after(idOf(3), [idOf(7), idOf(8), idOf(1), idOf(1)]))),
-    ).toEqual([
+    const jobs = [after(idOf(2), [idOf(1)]), after(idOf(3), [idOf(7), idOf(1), idOf(8)])]
+    expect(issuesOf(() => submit(...jobs))).toEqual([
       `dependency.unmeetable jobs[1].dependsOn[0]: found ${idOf(7)}; no job of ann has this id`,
-      `dependency.unmeetable jobs[1].dependsOn[1]: found ${idOf(8)}; no job of ann has this id`,
-      `dependency.unmeetable jobs[1].dependsOn[3]: found job ${idOf(1)} twice; a job depends on another once`,
+      `dependency.unmeetable jobs[1].dependsOn[2]: found ${idOf(8)}; no job of ann has this id`,
     ])
     expect(issuesOf(() => submit(after(idOf(2), [idOf(8)])))[0]).toMatch(/^dependency.unmeetable dependsOn\[0\]: /)
+  })
+
+  it('refuses a job named twice, and more dependencies than it can check in a moment', () => {
+    submit(aJob({}, idOf(1)))
+    expect(issuesOf(() => submit(after(idOf(2), [idOf(1), idOf(1)])))).toEqual([
+      `spec.invalid dependsOn[1]: found job ${idOf(1)} twice; each is named once`,
+    ])
+    const many = Array.from({ length: 1000 }, (_, n) => idOf(n + 10))
+    const jobs = Array.from({ length: 101 }, (_, n) => after(idOf(n + 5000), many))
+    expect(() => submit(...jobs)).toThrow('the jobs have 101000 dependencies; allowed: up to 100000 in one submit')
   })
 
   it('asks for new facts when a dependency ended after they were read', () => {

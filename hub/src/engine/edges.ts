@@ -26,8 +26,8 @@ export function isMetBy(kind: DependencyKind, end: TerminalState): boolean {
 
 /**
  * The edges of waiting jobs that are not met yet, as typed columns in two lists: by waiting job, and by dependency in
- * the order of their coming. An edge takes 30 bytes, a waiting job about 40 more and a dependency about 150 (its id);
- * nothing is kept of jobs that neither wait nor are waited for.
+ * the order of their coming. Measured with the waiting job itself: 190 bytes for one of many dependents of a job, 330
+ * for one in a chain, where every job is also waited for and its id kept. Nothing is kept of jobs that do neither.
  */
 export class Edges {
   #job = new Float64Array(FIRST_CAPACITY)

@@ -47,7 +47,7 @@ export interface ActiveJob {
 }
 
 /** An edge with the job at its other end, which may have ended: its dependents are told a part at a time. */
-export interface RecoveredEdge extends EdgeRow {
+interface RecoveredEdge extends EdgeRow {
   readonly id: string
   readonly state: JobState
 }
