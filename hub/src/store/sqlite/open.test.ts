@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { recovered } from '../contract/harness.ts'
 import { aJob, insertJob, journaled, rowsOnly } from '../contract/sample-rows.ts'
 import { DiskFull, StoreUnusable } from '../port.ts'
+import { MIGRATIONS } from './migrations/all.ts'
 import { openSqliteStore } from './open.ts'
 
 let folder: string
@@ -40,7 +41,7 @@ it('makes a database that is ours, may shrink, and knows its schema version', as
   const read = (name: string) => withDatabase(db => Object.values(db.prepare(`PRAGMA ${name}`).get())[0])
   expect(read('application_id')).toBe(0x53746f6b)
   expect(read('auto_vacuum')).toBe(2)
-  expect(read('user_version')).toBe(1)
+  expect(read('user_version')).toBe(MIGRATIONS.length)
 })
 
 it('opens a file that a crash left empty', async () => {
@@ -50,13 +51,28 @@ it('opens a file that a crash left empty', async () => {
   await store.close()
 })
 
+it('brings a database of the first version to the newest and keeps its jobs', async () => {
+  withDatabase(db => {
+    db.exec('PRAGMA application_id = 0x53746f6b; PRAGMA user_version = 1')
+    for (const statement of MIGRATIONS[0]?.statements ?? []) db.exec(statement)
+    db.exec('CREATE TABLE kysely_migration (name TEXT PRIMARY KEY, timestamp TEXT NOT NULL)')
+    db.exec(`INSERT INTO kysely_migration VALUES ('${MIGRATIONS[0]?.name}', '2026-01-01T00:00:00.000Z')`)
+    db.exec(`INSERT INTO job (seq, state, owner, bucket, attempts, failures, lost, type, name, id, priority, submittedAt, spec)
+      VALUES (1, 'queued', 'ada', 1, 0, 0, 0, 'noop', 'old', 'id-1', 0, 0, '{}')`)
+  })
+  const store = await openSqliteStore({ folder })
+  await store.append(rowsOnly({ op: 'insert', table: 'hold', row: { job: 1, by: 'ada' } }))
+  expect(await recovered(store)).toMatchObject({ live: [{ seq: 1 }], holds: [{ job: 1, by: 'ada' }] })
+  await store.close()
+})
+
 it('refuses the database of a newer stoker and leaves it as it is', async () => {
   await (await openSqliteStore({ folder })).close()
-  withDatabase(db => db.exec('PRAGMA user_version = 7'))
+  withDatabase(db => db.exec('PRAGMA user_version = 99'))
   const before = await readFile(file)
   const { message } = await refusal()
   expect(message).toBe(
-    `${file} has schema 7, this stoker knows schemas up to 1: upgrade stoker, or restore a backup made by this version`,
+    `${file} has schema 99, this stoker knows schemas up to ${MIGRATIONS.length}: upgrade stoker, or restore a backup made by this version`,
   )
   expect(await readFile(file)).toEqual(before)
 })
