@@ -14,8 +14,9 @@ export function viewWaiting(row: Pick<JobRow, 'seq' | 'state'>, state: State): W
   let unmet = 0
   for (const { dependency, id, kind } of state.edges.of(row.seq)) {
     unmet += 1
-    if (dependencies.length === SHOWN_DEPENDENCIES) continue
-    dependencies.push({ job: id, on: kind, state: presentState(state, dependency) ?? 'waiting' })
+    const other = presentState(state, dependency)
+    if (other !== null && dependencies.length < SHOWN_DEPENDENCIES)
+      dependencies.push({ job: id, on: kind, state: other })
   }
   const retryAt = waiting.dueAt === null ? null : isoTime(waiting.dueAt)
   return { dependencies, unmet, heldBy: waiting.heldBy, retryAt }

@@ -43,3 +43,15 @@ it('holds a million jobs in about 40 bytes each', () => {
   expect((process.memoryUsage().arrayBuffers - before) / 1_000_000).toBeLessThan(100)
   expect(queue.get(777_777)).toEqual({ seq: 777_777, bucket: 7, attempts: 0, failures: 0, lost: 0 })
 })
+
+it('puts a hundred thousand jobs that come back together before a younger one, each beside the last', () => {
+  const queue = new QueuedJobs()
+  const add = (seq: number) => queue.add({ seq, bucket: 1, attempts: 0, failures: 0, lost: 0 })
+  add(1)
+  add(200_000)
+  for (let seq = 50_000; seq < 150_000; seq += 1) add(seq)
+  for (let seq = 49_999; seq > 40_000; seq -= 1) add(seq)
+  const walked = [...queue.walk(1)]
+  expect(walked).toHaveLength(110_001)
+  expect(walked.every((seq, index) => index === 0 || seq > (walked[index - 1] ?? 0))).toBe(true)
+})

@@ -14,6 +14,8 @@ interface Ends {
   head: number
   tail: number
   size: number
+  /** Where a job was last put between others: many that come back together have their places side by side. */
+  near: number
 }
 
 /** Queued jobs as typed columns in linked queues, one per bucket, in order of seq: about 40 bytes a job, nothing for the collector to walk. */
@@ -103,7 +105,7 @@ export class QueuedJobs {
     if (ends === undefined) {
       this.#next[slot] = NONE
       this.#previous[slot] = NONE
-      this.#ends.set(bucket, { head: slot, tail: slot, size: 1 })
+      this.#ends.set(bucket, { head: slot, tail: slot, size: 1, near: slot })
       return
     }
     const before = this.#placeBefore(ends, seq)
@@ -114,16 +116,26 @@ export class QueuedJobs {
     else this.#next[before] = slot
     if (after === NONE) ends.tail = slot
     else this.#previous[after] = slot
+    if (before !== NONE && after !== NONE) ends.near = slot
     ends.size += 1
   }
 
-  /** New jobs belong at the tail, returning ones near the head: walk from whichever end is right. */
-  #placeBefore(ends: Ends, seq: number): number {
-    if ((this.#seq[ends.tail] ?? 0) < seq) return ends.tail
-    let before = NONE
-    for (let slot = ends.head; slot !== NONE && (this.#seq[slot] ?? 0) < seq; slot = this.#next[slot] ?? NONE)
-      before = slot
-    return before
+  /** New jobs belong at the tail, returning ones near the head or beside the last that came back: walk from both, the shorter way ends the search. */
+  #placeBefore({ head, tail, near }: Ends, seq: number): number {
+    if ((this.#seq[tail] ?? 0) < seq) return tail
+    if ((this.#seq[head] ?? 0) > seq) return NONE
+    let [fromHead, fromNear] = [head, near]
+    while (!this.#isPlace(fromHead, seq) && !this.#isPlace(fromNear, seq)) {
+      fromHead = this.#next[fromHead] ?? NONE
+      const isBehind = (this.#seq[fromNear] ?? 0) > seq
+      fromNear = (isBehind ? this.#previous[fromNear] : this.#next[fromNear]) ?? NONE
+    }
+    return this.#isPlace(fromHead, seq) ? fromHead : fromNear
+  }
+
+  /** The job belongs directly behind the slot; the tail is known to be younger. */
+  #isPlace(slot: number, seq: number): boolean {
+    return (this.#seq[slot] ?? 0) < seq && (this.#seq[this.#next[slot] ?? NONE] ?? 0) > seq
   }
 
   #unlink(slot: number): void {
@@ -136,6 +148,7 @@ export class QueuedJobs {
     else this.#next[before] = after
     if (after === NONE) ends.tail = before
     else this.#previous[after] = before
+    if (ends.near === slot) ends.near = before === NONE ? after : before
     ends.size -= 1
     if (ends.size === 0) this.#ends.delete(bucket)
   }
