@@ -1,9 +1,8 @@
 import { Refused } from '@stoker/protocol'
-import type { NewJob } from '../commands.ts'
 import type { Edge } from '../edges.ts'
 
 /** Jobs of a batch that wait for each other in a circle would wait for ever. */
-export function refuseCycle(edges: readonly (readonly Edge[])[], firstSeq: number, jobs: readonly NewJob[]): void {
+export function refuseCycle(edges: readonly (readonly Edge[])[], firstSeq: number): void {
   const within = edges.map(own => own.filter(({ dependency }) => dependency >= firstSeq))
   const left = within.map(own => own.length)
   const dependents = new Map<number, number[]>()
@@ -21,7 +20,7 @@ export function refuseCycle(edges: readonly (readonly Edge[])[], firstSeq: numbe
     }
   }
   if (free.length === edges.length) return
-  throw refusal(circleFrom(left, within, firstSeq), jobs, firstSeq)
+  throw refusal(circleFrom(left, within, firstSeq).map(seq => seq - firstSeq))
 }
 
 /** Every job that is left waits for another one that is: following them ends in a circle. */
@@ -38,12 +37,10 @@ function circleFrom(left: readonly number[], within: readonly (readonly Edge[])[
   return walked.slice(places.get(at))
 }
 
-function refusal(circle: readonly number[], jobs: readonly NewJob[], firstSeq: number): Refused {
-  const indexes = circle.map(seq => seq - firstSeq)
-  const names = [...indexes, indexes[0] ?? 0].slice(0, 10).map(index => `jobs[${index}]`)
-  const message = `${names.join(' waits for ')}${circle.length > 9 ? ' and so on' : ''}: a circle of ${circle.length} that would wait for ever`
-  const errors = indexes
-    .slice(0, 100)
-    .map(index => ({ path: jobs.length === 1 ? 'dependsOn' : `jobs[${index}].dependsOn`, message }))
+function refusal(circle: readonly number[]): Refused {
+  const names = [...circle, circle[0] ?? 0].slice(0, 10).map(index => `jobs[${index}]`)
+  const more = circle.length > 9 ? ' and so on' : ''
+  const message = `${names.join(' waits for ')}${more}: a circle of ${circle.length} that would wait for ever`
+  const errors = circle.slice(0, 100).map(index => ({ path: `jobs[${index}].dependsOn`, message }))
   return new Refused('spec.invalid', message, errors)
 }

@@ -37,7 +37,7 @@ export function edgesOf(state: State, submit: Submit, facts: Facts): readonly (r
   )
   if (issues.length > 0)
     throw new Refused('dependency.unmeetable', issues[0]?.message ?? '', issues.slice(0, MOST_ISSUES))
-  refuseCycle(edges, firstSeq, jobs)
+  refuseCycle(edges, firstSeq)
   return edges
 }
 
