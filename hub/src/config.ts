@@ -1,7 +1,13 @@
 import { parseArgs } from 'node:util'
 
 export type HubCommand =
-  | { readonly command: 'serve'; readonly data: string; readonly host: string; readonly port: number }
+  | {
+      readonly command: 'serve'
+      readonly data: string
+      readonly host: string
+      readonly port: number
+      readonly webhookHosts: readonly string[]
+    }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
   | { readonly command: 'verify'; readonly data: string; readonly json: boolean }
@@ -17,11 +23,13 @@ export function readCommand(argv: readonly string[]): HubCommand {
       port: { type: 'string', default: '7070' },
       to: { type: 'string' },
       from: { type: 'string' },
+      'webhook-allow': { type: 'string', multiple: true },
       json: { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
-  if (command === 'serve') return { command, data, host: values.host, port: portOf(values.port) }
+  if (command === 'serve')
+    return { command, data, host: values.host, port: portOf(values.port), webhookHosts: values['webhook-allow'] ?? [] }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
-import type { State } from '../engine/state.ts'
+import type { State, WebhookState } from '../engine/state.ts'
 import type { Streams } from '../outputs/port.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
@@ -26,7 +26,15 @@ export interface ApiContext {
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
   readonly isStopping: () => boolean
+  readonly webhooks: WebhookPort
   readonly logger?: FastifyBaseLogger | undefined
+}
+
+/** What the routes of webhooks need of whoever signs and posts. */
+export interface WebhookPort {
+  readonly newSecret: () => string
+  readonly seal: (secret: string, webhook: string) => string
+  readonly ping: (webhook: WebhookState) => Promise<{ readonly status: number } | { readonly error: string }>
 }
 
 interface DiskShortage {

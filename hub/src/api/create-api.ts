@@ -18,6 +18,7 @@ import { addServiceRoutes } from './service.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
+import { addWebhookRoutes } from './webhooks.ts'
 import { addWorkerRoutes } from './workers.ts'
 
 /** A request whose body is still not there after this is given up. */
@@ -71,6 +72,7 @@ function addRoutes(api: Api, context: RouteContext): void {
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)
+  addWebhookRoutes(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)

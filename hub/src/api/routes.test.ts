@@ -259,3 +259,11 @@ test('the hub tells how it is, counts its answers and describes itself', async (
   })
   feed.abort()
 })
+
+test('the routes of webhooks answer as the document says', async () => {
+  const { json } = await document.call('POST', '/api/v1/webhooks', { body: { url: 'https://example.org/' } })
+  await document.call('GET', '/api/v1/webhooks')
+  await document.call('GET', `/api/v1/webhooks/${json.id}`)
+  await document.call('POST', `/api/v1/webhooks/${json.id}/ping`)
+  expect((await document.call('DELETE', `/api/v1/webhooks/${json.id}`)).status).toBe(204)
+})

@@ -1,4 +1,5 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
+import { announceEnd } from './announce-end.ts'
 import type { NewJob } from './commands.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
 
@@ -75,7 +76,10 @@ const PROJECTORS: Projectors = {
   released: ({ job, attempt }) => [
     { op: 'update', table: 'attempt', key: { job, number: attempt }, set: { claimed: 0 } },
   ],
-  ended: ({ job, state, reason, at }) => [setJob(job, { state, reason, endedAt: at, dueAt: null })],
+  ended: ({ job, state: end, reason, at }, state) => [
+    setJob(job, { state: end, reason, endedAt: at, dueAt: null }),
+    ...announceEnd(state, job, end, at),
+  ],
   due: ({ job }) => [setJob(job, { state: 'queued', dueAt: null })],
   worker: ({ c: _, at, ...facts }, state) => {
     const known = state.workers.get(facts.id)
@@ -106,6 +110,17 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
+  webhook: ({ c: _, at, on, labels, ...webhook }) => [
+    {
+      op: 'insert',
+      table: 'webhook',
+      row: { ...webhook, on: JSON.stringify(on), labels: JSON.stringify(labels), createdAt: at },
+    },
+  ],
+  webhookRemoved: ({ id }) => [
+    { op: 'delete', table: 'webhook', key: { id } },
+    { op: 'delete', table: 'delivery', key: { webhook: id } },
+  ],
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */
@@ -231,7 +246,7 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     endedAt: isFinal ? change.at : null,
     ...firstStart,
   })
-  if (isFinal) return [job]
+  if (isFinal) return [job, ...announceEnd(state, change.job, change.next, change.at)]
   const { outcome, at: endedAt, exitCode, signal, error, note, usage } = change
   return [
     job,

@@ -1,4 +1,4 @@
-import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WorkerRow } from '@stoker/protocol'
+import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WebhookRow, WorkerRow } from '@stoker/protocol'
 import { apply } from './apply.ts'
 import { takeClaim } from './claims.ts'
 import { bucketKey } from './shape-of.ts'
@@ -12,6 +12,7 @@ export interface RecoveredRows {
   readonly buckets: readonly BucketRow[]
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
+  readonly webhooks: readonly WebhookRow[]
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
@@ -68,6 +69,8 @@ export class Recovering {
       state.tokens.set(token.id, { ...token, createdAt })
       state.tokenByHash.set(token.hash, token.id)
     }
+    for (const { on, labels, ...webhook } of rows.webhooks)
+      state.webhooks.set(webhook.id, { ...webhook, on: JSON.parse(on), labels: JSON.parse(labels) })
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)

@@ -1,4 +1,4 @@
-import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, Terms } from '@stoker/protocol'
+import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, TerminalState, Terms } from '@stoker/protocol'
 import { QueuedJobs } from './queued-jobs.ts'
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
@@ -111,6 +111,17 @@ export interface TokenState {
   usedBy: string | null
 }
 
+/** Where ends of an owner's jobs are told. */
+export interface WebhookState {
+  readonly id: string
+  readonly owner: string
+  readonly url: string
+  readonly on: readonly TerminalState[]
+  readonly labels: Readonly<Record<string, string>>
+  readonly secret: string
+  readonly createdAt: number
+}
+
 /** Live state: what can still change. Everything else is in the store. */
 export interface State {
   epoch: number
@@ -127,6 +138,7 @@ export interface State {
   readonly devices: Map<string, string>
   readonly tokens: Map<string, TokenState>
   readonly tokenByHash: Map<string, string>
+  readonly webhooks: Map<string, WebhookState>
   readonly counters: Map<string, Record<JobState, number>>
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Set<string>
@@ -150,6 +162,7 @@ export function emptyState(): State {
     devices: new Map(),
     tokens: new Map(),
     tokenByHash: new Map(),
+    webhooks: new Map(),
     counters: new Map(),
     dirtyCounters: new Set(),
     dirtyBuckets: new Set(),
