@@ -7,6 +7,8 @@ import { pino } from 'pino'
 import { createApi } from './api/create-api.ts'
 import { viewJob } from './api/views.ts'
 import { Clock } from './clock.ts'
+import { CommitFigures } from './commit-figures.ts'
+import { dataSizes } from './data-sizes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
 import { LiveBoard } from './engine/live-board.ts'
@@ -63,8 +65,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   await startEpoch(core, store, clock)
   const isNew = core.state.tokens.size === 0
   let latest = core.state
+  const commits = new CommitFigures()
   const engine = new EngineLoop(core, {
-    journal: store,
+    journal: commits.timed(store),
     now: clock.now,
     soon: setImmediate,
     isDiskFull: error => error instanceof DiskFull,
@@ -114,6 +117,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => isStopping,
+    metrics: [commits.seconds, commits.changes],
+    waitCode: (state, bucket) => (schedulingRules.unschedulable(state, bucket) === null ? 'no-room' : 'no-worker'),
+    dataSizes: dataSizes(folder, Date.now),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
       seal: (secret, id) => sealing.seal(secret, `webhook ${id}`),

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Metric } from 'prom-client'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
 import type { State, WebhookState } from '../engine/state.ts'
@@ -26,6 +27,11 @@ export interface ApiContext {
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
   readonly isStopping: () => boolean
+  /** Figures others count, shown with the API's own. */
+  readonly metrics: readonly Metric[]
+  /** Why the queued jobs of a bucket have not started, as a short code. */
+  readonly waitCode: (state: State, bucketId: number) => string
+  readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>
   readonly webhooks: WebhookPort
   readonly logger?: FastifyBaseLogger | undefined
 }

@@ -238,7 +238,7 @@ test('the hub tells how it is, counts its answers and describes itself', async (
   })
   const metrics = await document.call('GET', '/metrics', { token: await hub.token('read', 'x') })
   expect(metrics.text).toMatch(/stoker_jobs\{state="queued"\} [1-9]\d*/)
-  expect(metrics.text).toMatch(/stoker_http_responses_total\{status="201"\} \d+/)
+  expect(metrics.text).toMatch(/stoker_http_responses_total\{method="POST",route="\/api\/v1\/jobs",status="201"\} \d+/)
   expect((await document.call('GET', '/metrics', { token: await hub.token('submit', 'x') })).status).toBe(403)
   const page = await hub.call('GET', '/docs/', { token: null })
   expect(page.text).not.toMatch(/https?:/)

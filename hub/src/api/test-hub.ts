@@ -83,6 +83,9 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     diskGuard: async () => null,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => false,
+    metrics: [],
+    waitCode: () => 'no-room',
+    dataSizes: async () => ({ freeBytes: 1e12, parts: { database: 4096 } }),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
       seal: sealing.seal,

@@ -15,7 +15,7 @@ export interface AgentPorts {
   readonly introduction: Introduction
   readonly spoolFile: SpoolFile
   readonly workspaces: RunnerPorts['workspaces']
-  readonly sources: LiveSources
+  readonly sources: Omit<LiveSources, 'spoolBytes'>
   readonly now: () => number
   /** Never jumps: what time passed is measured with it. */
   readonly steadyNow: () => number
@@ -57,9 +57,13 @@ export class Agent implements Delivery {
   async start(runner: Runner): Promise<void> {
     const { spoolFile, random } = this.#ports
     this.#runner = runner
-    this.#live = new LiveReporter(this.#ports.sources, runner, live => {
-      if (this.#session?.isOpen === true) this.#link.send(live)
-    })
+    this.#live = new LiveReporter(
+      { ...this.#ports.sources, spoolBytes: () => spoolFile.spool.unackedBytes },
+      runner,
+      live => {
+        if (this.#session?.isOpen === true) this.#link.send(live)
+      },
+    )
     const early: SessionEvent[] = []
     this.#early = early
     const holding = await runner.reattach(spoolFile.endsTold)
