@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 
 export type HubCommand =
   | {
@@ -7,6 +8,7 @@ export type HubCommand =
       readonly host: string
       readonly port: number
       readonly webhookHosts: readonly string[]
+      readonly log: { readonly format: LogFormat; readonly level: LogLevel }
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -24,12 +26,21 @@ export function readCommand(argv: readonly string[]): HubCommand {
       to: { type: 'string' },
       from: { type: 'string' },
       'webhook-allow': { type: 'string', multiple: true },
+      'log-format': { type: 'string' },
+      'log-level': { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
   if (command === 'serve')
-    return { command, data, host: values.host, port: portOf(values.port), webhookHosts: values['webhook-allow'] ?? [] }
+    return {
+      command,
+      data,
+      host: values.host,
+      port: portOf(values.port),
+      webhookHosts: values['webhook-allow'] ?? [],
+      log: logChoice({ format: values['log-format'], level: values['log-level'] }),
+    }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { lockFolder, sha256, writeAtomic } from '@stoker/files'
+import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
 import { pino } from 'pino'
 import { createApi } from './api/create-api.ts'
 import { viewJob } from './api/views.ts'
@@ -40,7 +40,7 @@ export interface HubOptions {
   readonly port: number
   /** Hosts webhooks may post to although their addresses are private. */
   readonly webhookHosts: readonly string[]
-  readonly log: (level: 'info' | 'warn', text: string) => void
+  readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
 }

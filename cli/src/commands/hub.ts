@@ -11,10 +11,11 @@ import {
   LOCAL_CONTEXT,
   withHubOptions,
 } from '../processes/hub-process.ts'
+import { withLogOptions } from '../processes/log-options.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
 
 export function define(command: Command, cli: Cli): void {
-  withHubOptions(command, cli.io)
+  withLogOptions(withHubOptions(command, cli.io))
     .option('--json', 'print one JSON value when it is ready')
     .option('-q, --quiet', 'print only the address')
     .action(async (options: HubOptions & OutputOptions) => cli.exitWith(await hub(options, cli)))

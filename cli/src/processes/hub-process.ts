@@ -5,6 +5,7 @@ import { saveContext } from '../contexts.ts'
 import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { gatherText, wholeNumber } from '../spec/spec-options.ts'
+import { logArgs } from './log-options.ts'
 
 /** The context of the hub that was last started on this machine. */
 export const LOCAL_CONTEXT = 'local'
@@ -14,6 +15,8 @@ export interface HubOptions {
   readonly host: string
   readonly port: number
   readonly webhookAllow?: readonly string[] | undefined
+  readonly logFormat?: string | undefined
+  readonly logLevel?: string | undefined
 }
 
 /** What `hub` and `up` can say about the hub. */
@@ -35,7 +38,7 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port, webhookAllow = [] }: HubOptions): HubPlace {
+export function hubPlace(io: Io, { data, host, port, webhookAllow = [], ...log }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
   const args = [
     'serve',
@@ -46,6 +49,7 @@ export function hubPlace(io: Io, { data, host, port, webhookAllow = [] }: HubOpt
     '--port',
     String(port),
     ...webhookAllow.flatMap(each => ['--webhook-allow', each]),
+    ...logArgs(log),
   ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }

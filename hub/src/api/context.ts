@@ -37,7 +37,7 @@ export interface ApiContext {
 }
 
 /** What the routes of webhooks need of whoever signs and posts. */
-export interface WebhookPort {
+interface WebhookPort {
   readonly newSecret: () => string
   readonly seal: (secret: string, webhook: string) => string
   readonly ping: (webhook: WebhookState) => Promise<{ readonly status: number } | { readonly error: string }>
