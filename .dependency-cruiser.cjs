@@ -17,7 +17,15 @@ const rooms = {
     'hub/src/store/port.ts',
     'hub/src/scheduler/explain',
   ],
-  'hub/src/gateways': ['protocol', 'hub/src/engine', 'hub/src/session', 'hub/src/outputs', 'hub/src/store/port.ts'],
+  'hub/src/gateways': [
+    'protocol',
+    'files',
+    'hub/src/engine',
+    'hub/src/session',
+    'hub/src/outputs',
+    'hub/src/store/port.ts',
+  ],
+  'hub/src/webhooks': ['protocol', 'net', 'hub/src/engine', 'hub/src/store/port.ts'],
   'hub/src/verify': ['protocol', 'hub/src/engine', 'hub/src/store'],
   'worker/src/agent': [
     'protocol',

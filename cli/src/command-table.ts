@@ -45,6 +45,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(FLEET, 'drain', 'let a worker finish its jobs and take no more', () => import('./commands/drain.ts')),
   entry(FLEET, 'resume', 'let a drained worker take jobs again', () => import('./commands/resume.ts')),
   entry(FLEET, 'token', 'make, list and revoke tokens', () => import('./commands/token.ts')),
+  entry(FLEET, 'webhook', 'tell a URL when jobs end', () => import('./commands/webhook.ts')),
   entry(FLEET, 'context', 'choose which hub to talk to', () => import('./commands/context.ts')),
   entry(CARE, 'backup', 'copy the data of a hub, also of a running one', () => import('./commands/backup.ts')),
   entry(CARE, 'restore', 'make a data folder from a backup', () => import('./commands/restore.ts')),

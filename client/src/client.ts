@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   CreatedToken,
+  CreatedWebhook,
   Job,
   JobCounts,
   JobDetail,
@@ -8,9 +9,13 @@ import {
   type JobSpecInput,
   type JobState,
   type NewToken,
+  type NewWebhook,
   Role,
   Submitted,
   TokenList,
+  WebhookDetail,
+  WebhookList,
+  WebhookPing,
   Worker,
   WorkerDetail,
   WorkerList,
@@ -134,6 +139,15 @@ export function createClient(options: ClientOptions) {
       await caller.text(remove(`/api/v1/tokens/${encodeURIComponent(id)}`))
     },
 
+    addWebhook: (webhook: NewWebhook): Promise<CreatedWebhook> =>
+      caller.json({ ...act('/api/v1/webhooks'), body: JSON.stringify(webhook) }, CreatedWebhook),
+    webhooks: async () => (await caller.json(get('/api/v1/webhooks'), WebhookList)).webhooks,
+    webhook: (id: string): Promise<WebhookDetail> => caller.json(get(webhookPath(id)), WebhookDetail),
+    pingWebhook: (id: string): Promise<WebhookPing> => caller.json(again(`${webhookPath(id)}/ping`), WebhookPing),
+    async removeWebhook(id: string): Promise<void> {
+      await caller.text(remove(webhookPath(id)))
+    },
+
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
     health: (): Promise<Health> => caller.json(get('/health'), Health),
     metrics: (): Promise<string> => caller.text(get('/metrics')),
@@ -148,4 +162,5 @@ const again = (path: string): Call => ({ method: 'POST', path, repeatable: true 
 const patch = (path: string): Call => ({ method: 'PATCH', path, repeatable: true })
 const remove = (path: string): Call => ({ method: 'DELETE', path, repeatable: false })
 const jobPath = (id: string) => `/api/v1/jobs/${encodeURIComponent(id)}`
+const webhookPath = (id: string) => `/api/v1/webhooks/${encodeURIComponent(id)}`
 const workerPath = (idOrName: string) => `/api/v1/workers/${encodeURIComponent(idOrName)}`

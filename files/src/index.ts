@@ -1,5 +1,15 @@
 export { freeBytes } from './free-bytes.ts'
 export { type FolderLock, FolderLocked, lockFolder } from './lock-folder.ts'
+export {
+  createLog,
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type Log,
+  type LogFields,
+  type LogFormat,
+  type LogLevel,
+  logChoice,
+} from './log.ts'
 export { bootId, processStart } from './process-identity.ts'
 export { readJsonOr } from './read-json.ts'
 export { removeTree } from './remove-tree.ts'

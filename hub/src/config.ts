@@ -1,7 +1,15 @@
 import { parseArgs } from 'node:util'
+import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 
 export type HubCommand =
-  | { readonly command: 'serve'; readonly data: string; readonly host: string; readonly port: number }
+  | {
+      readonly command: 'serve'
+      readonly data: string
+      readonly host: string
+      readonly port: number
+      readonly webhookHosts: readonly string[]
+      readonly log: { readonly format: LogFormat; readonly level: LogLevel }
+    }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
   | { readonly command: 'verify'; readonly data: string; readonly json: boolean }
@@ -17,11 +25,22 @@ export function readCommand(argv: readonly string[]): HubCommand {
       port: { type: 'string', default: '7070' },
       to: { type: 'string' },
       from: { type: 'string' },
+      'webhook-allow': { type: 'string', multiple: true },
+      'log-format': { type: 'string' },
+      'log-level': { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
-  if (command === 'serve') return { command, data, host: values.host, port: portOf(values.port) }
+  if (command === 'serve')
+    return {
+      command,
+      data,
+      host: values.host,
+      port: portOf(values.port),
+      webhookHosts: values['webhook-allow'] ?? [],
+      log: logChoice({ format: values['log-format'], level: values['log-level'] }),
+    }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }

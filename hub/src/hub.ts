@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { lockFolder, sha256, writeAtomic } from '@stoker/files'
+import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
 import { pino } from 'pino'
 import { createApi } from './api/create-api.ts'
+import { viewJob } from './api/views.ts'
 import { Clock } from './clock.ts'
+import { CommitFigures } from './commit-figures.ts'
+import { dataSizes } from './data-sizes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
 import { LiveBoard } from './engine/live-board.ts'
@@ -18,9 +21,12 @@ import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
+import { openSealing } from './sealing.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
+import { WebhookDispatcher } from './webhooks/dispatcher.ts'
+import { signingSecret } from './webhooks/sign.ts'
 
 const TICK_MS = 1000
 const SWEEP_MS = 30_000
@@ -32,7 +38,9 @@ export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
-  readonly log: (level: 'info' | 'warn', text: string) => void
+  /** Hosts webhooks may post to although their addresses are private. */
+  readonly webhookHosts: readonly string[]
+  readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
 }
@@ -57,8 +65,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   await startEpoch(core, store, clock)
   const isNew = core.state.tokens.size === 0
   let latest = core.state
+  const commits = new CommitFigures()
   const engine = new EngineLoop(core, {
-    journal: store,
+    journal: commits.timed(store),
     now: clock.now,
     soon: setImmediate,
     isDiskFull: error => error instanceof DiskFull,
@@ -84,6 +93,16 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   if (isNew) await makeAdminToken(engine, folder)
   const board = new LiveBoard()
+  const sealing = await openSealing(folder)
+  const webhooks = new WebhookDispatcher({
+    engine,
+    queries: store.queries,
+    view: row => viewJob({ engine, board, unschedulable: schedulingRules.unschedulable }, row),
+    openSecret: ({ id, secret }) => sealing.open(secret, `webhook ${id}`),
+    allowedHosts: options.webhookHosts,
+    now: Date.now,
+    random: Math.random,
+  })
   let isStopping = false
   const api = await createApi({
     engine,
@@ -98,6 +117,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => isStopping,
+    metrics: [commits.seconds, commits.changes],
+    waitCode: (state, bucket) => (schedulingRules.unschedulable(state, bucket) === null ? 'no-room' : 'no-worker'),
+    dataSizes: dataSizes(folder, Date.now),
+    webhooks: {
+      newSecret: () => signingSecret(randomBytes(24)),
+      seal: (secret, id) => sealing.seal(secret, `webhook ${id}`),
+      ping: webhook => webhooks.ping(webhook, `${webhook.id}.${newId()}`),
+    },
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({
@@ -120,6 +147,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       () =>
         void store
           .prune({ keysBefore: Date.now() - KEYS_KEPT_MS, journalBefore: Date.now() - JOURNAL_KEPT_MS })
+          .then(() => webhooks.sweep())
           .catch(broken),
       PRUNE_MS,
     ),
@@ -128,12 +156,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
     gateway.close()
+    await webhooks.close()
     await api.close()
     await streams.close()
     await store.close()
     await lock.release()
   }
   try {
+    await webhooks.start()
     const url = await api.listen({ host: options.host, port: options.port })
     return { url, epoch: core.state.epoch, close }
   } catch (error) {

@@ -1,3 +1,4 @@
+import { createLog } from '@stoker/files'
 import { backUp, restore } from './backup.ts'
 import { type HubCommand, readCommand } from './config.ts'
 import { startHub } from './hub.ts'
@@ -25,14 +26,17 @@ async function run(command: HubCommand): Promise<void> {
   }
 }
 
-async function serve({ data, host, port }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
+async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
+  const { data, host, port, webhookHosts } = command
+  const log = createLog({ ...command.log, part: 'hub', write: line => process.stderr.write(line), now: Date.now })
   const hub = await startHub({
     folder: data,
     host,
     port,
-    log: (_level, text) => say(text),
+    webhookHosts,
+    log,
     broken: error => {
-      say(`cannot go on: ${sentence(error)}`)
+      log('error', `cannot go on: ${sentence(error)}`)
       process.exit(70)
     },
   })

@@ -90,7 +90,8 @@ function tooLarge(url: URL, maxBytes: number, fact: string): GuardedFetchError {
   return new GuardedFetchError('fetch.size', `at most ${maxBytes} bytes are accepted, ${placeOf(url)} ${fact}`)
 }
 
-function parseUrl(text: string, base?: URL): URL {
+/** Only http and https are ever spoken. */
+export function parseUrl(text: string, base?: URL): URL {
   if (!URL.canParse(text, base?.href)) throw new GuardedFetchError('fetch.url', `a URL is needed, got ${text}`)
   const url = new URL(text, base)
   if (url.protocol === 'http:' || url.protocol === 'https:') return url
@@ -98,6 +99,6 @@ function parseUrl(text: string, base?: URL): URL {
 }
 
 /** Without query and password: what a message names may end up in a log, what a signed URL grants must not. */
-function placeOf(url: URL): string {
+export function placeOf(url: URL): string {
   return `${url.origin}${url.pathname}`
 }

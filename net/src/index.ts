@@ -3,3 +3,4 @@ export { type Backoff, nextDelayMs, type RetryOptions, retrying } from './backof
 export { freePort } from './free-port.ts'
 export { type Fetched, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts'
 export { type GuardedFetchCode, GuardedFetchError } from './guarded-fetch-error.ts'
+export { guardedPost, type Post } from './guarded-post.ts'

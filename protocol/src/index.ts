@@ -1,5 +1,6 @@
 export * from './api/jobs.ts'
 export * from './api/tokens.ts'
+export * from './api/webhooks.ts'
 export * from './api/workers.ts'
 export * from './artifact.ts'
 export * from './dependency.ts'

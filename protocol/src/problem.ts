@@ -12,6 +12,8 @@ export const PROBLEMS = {
   'job.not_found': { status: 404, title: 'No such job' },
   'worker.not_found': { status: 404, title: 'No such worker' },
   'token.not_found': { status: 404, title: 'No such token' },
+  'webhook.not_found': { status: 404, title: 'No such webhook' },
+  'webhook.too_many': { status: 409, title: 'The owner has too many webhooks' },
   'route.not_found': { status: 404, title: 'No such route' },
   'route.method': { status: 405, title: 'The route does not take this method' },
   'job.ended': { status: 409, title: 'The job has ended' },

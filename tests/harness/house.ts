@@ -16,6 +16,7 @@ export interface HubStart extends Start {
   /** Another data folder than the house's own, below its root. */
   readonly data?: string | undefined
   readonly port?: number | undefined
+  readonly args?: readonly string[] | undefined
 }
 
 export interface WorkerStart extends Start {
@@ -75,8 +76,8 @@ export class House {
   }
 
   /** Resolves when it answers; the same data and port every time unless told otherwise. */
-  async startHub({ data = 'hub', port = this.port, ...start }: HubStart = {}): Promise<ChildProgram> {
-    const hub = this.hubProgram(['serve', '--data', this.path(data), '--port', String(port)], start)
+  async startHub({ data = 'hub', port = this.port, args = [], ...start }: HubStart = {}): Promise<ChildProgram> {
+    const hub = this.hubProgram(['serve', '--data', this.path(data), '--port', String(port), ...args], start)
     this.#epochs.add(Number((await hub.ready()).epoch))
     const token = (await readFile(this.path('hub', 'admin-token'), 'utf8')).trim()
     this.#client ??= this.clientOf(this.url, token)

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
+import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 
 export interface WorkerConfig {
   readonly hubUrl: string
@@ -12,6 +13,7 @@ export interface WorkerConfig {
   readonly allowUnsandboxed: boolean
   readonly allowHostNetwork: boolean
   readonly visiblePaths: readonly string[]
+  readonly log: { readonly format: LogFormat; readonly level: LogLevel }
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -29,6 +31,8 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       'simulate-gpus': { type: 'string' },
       'allow-unsandboxed': { type: 'boolean' },
       'allow-host-network': { type: 'boolean' },
+      'log-format': { type: 'string' },
+      'log-level': { type: 'string' },
       visible: { type: 'string', multiple: true },
     },
   })
@@ -51,6 +55,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     allowUnsandboxed: values['allow-unsandboxed'] ?? false,
     allowHostNetwork: values['allow-host-network'] ?? false,
     visiblePaths: values.visible ?? [],
+    log: logChoice({ format: values['log-format'], level: values['log-level'] }),
     env: process.env,
   }
 }

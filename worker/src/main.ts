@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { lockFolder } from '@stoker/files'
+import { createLog, type Log, lockFolder } from '@stoker/files'
 import { nextDelayMs } from '@stoker/net'
 import type { Abilities, Hardware } from '@stoker/protocol'
 import { Agent } from './agent/agent.ts'
@@ -21,16 +21,15 @@ import { VERSION } from './version.ts'
 const WINDOW = 1024
 const GPU_SAMPLE_MS = 2000
 
-const log = (text: string) => process.stderr.write(`stoker worker: ${text}\n`)
-
 try {
   await main(readConfig(process.argv.slice(2)))
 } catch (error) {
-  log(error instanceof Error ? error.message : String(error))
+  process.stderr.write(`stoker worker: ${error instanceof Error ? error.message : String(error)}\n`)
   process.exit(1)
 }
 
 async function main(config: WorkerConfig): Promise<void> {
+  const log = createLog({ ...config.log, part: 'worker', write: line => process.stderr.write(line), now: Date.now })
   const folder = resolve(config.dataFolder)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(folder)
@@ -47,7 +46,7 @@ async function main(config: WorkerConfig): Promise<void> {
           slots: maxJobs,
           firstUid: firstUid(identity.workerId),
         })
-  const abilities = await findAbilities(config, executor, python?.path ?? null)
+  const abilities = await findAbilities(config, executor, python?.path ?? null, log)
   const modelsFolder = join(folder, 'no-models')
   await mkdir(modelsFolder, { recursive: true, mode: 0o755 })
   const hostSampler = new HostSampler()
@@ -130,16 +129,18 @@ async function findAbilities(
   config: WorkerConfig,
   executor: Executor | null,
   python: string | null,
+  log: Log,
 ): Promise<Abilities> {
   if (executor === null || python === null) {
     const note = 'no Python 3.10 or newer was found: inline types only'
-    log(note)
+    log('warn', note)
     return { executors: ['inline'], sandbox: false, unsandboxed: false, internet: false, hostNetwork: false, note }
   }
   const sandbox = await probeSandbox({ python })
   const note = sandbox.works ? null : `no sandbox: ${sandbox.why}`
   if (!sandbox.works)
     log(
+      'warn',
       `${note}; ${config.allowUnsandboxed ? 'programs run unsandboxed, as its owner allowed' : 'programs are refused unless --allow-unsandboxed is given'}`,
     )
   return {

@@ -1,3 +1,4 @@
+import type { Log } from '@stoker/files'
 import type { Agent } from './agent/agent.ts'
 import type { Executor } from './executors/port.ts'
 import { GRACE_MS } from './run/attempt-run.ts'
@@ -9,7 +10,7 @@ export interface ShutDownPorts {
   readonly agent: Agent
   readonly runner: Runner
   readonly executor: Executor | null
-  readonly log: (text: string) => void
+  readonly log: Log
   readonly cleanUp: () => Promise<unknown>
 }
 
@@ -24,7 +25,7 @@ export function shutDownOnSignals(ports: ShutDownPorts): void {
     isStopping = true
     agent.drain()
     if (runner.count > 0)
-      log(`${reason}: stopping ${runner.count} jobs within ${GRACE_MS / 1000} s; once more to stop them now`)
+      log('info', `${reason}: stopping ${runner.count} jobs within ${GRACE_MS / 1000} s; once more to stop them now`)
     runner.stopAll({ cause: 'shutdown', text: 'its worker was shut down' })
     await runner.idle()
     await agent.leave(reason, TELL_MS)

@@ -7,6 +7,7 @@ import { chooseHub } from '../connect.ts'
 import { type Context, readContexts } from '../contexts.ts'
 import { type OutputOptions, printerFor, type View } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { withLogOptions } from '../processes/log-options.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
 import {
   isNewWorker,
@@ -24,7 +25,7 @@ interface Options extends WorkerOptions, OutputOptions {
 }
 
 export function define(command: Command, cli: Cli): void {
-  withWorkerOptions(command)
+  withLogOptions(withWorkerOptions(command))
     .option('--hub <url>', 'the hub to take jobs from (that of the context)')
     .option('--join-file <file>', 'file with a join token (none: made with your own token)')
     .option('--join <token>', 'the join token itself; a file is safer')

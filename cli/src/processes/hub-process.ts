@@ -1,8 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { saveContext } from '../contexts.ts'
 import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
+import { gatherText, wholeNumber } from '../spec/spec-options.ts'
+import { logArgs } from './log-options.ts'
 
 /** The context of the hub that was last started on this machine. */
 export const LOCAL_CONTEXT = 'local'
@@ -11,6 +14,22 @@ export interface HubOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
+  readonly webhookAllow?: readonly string[] | undefined
+  readonly logFormat?: string | undefined
+  readonly logLevel?: string | undefined
+}
+
+/** What `hub` and `up` can say about the hub. */
+export function withHubOptions(command: Command, io: Io): Command {
+  return command
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
+    .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
+    .option(
+      '--webhook-allow <host>',
+      'let webhooks post to this host though its address is private (repeatable)',
+      gatherText,
+    )
 }
 
 export interface HubPlace {
@@ -19,9 +38,19 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port }: HubOptions): HubPlace {
+export function hubPlace(io: Io, { data, host, port, webhookAllow = [], ...log }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  const args = [
+    'serve',
+    '--data',
+    folder,
+    '--host',
+    host,
+    '--port',
+    String(port),
+    ...webhookAllow.flatMap(each => ['--webhook-allow', each]),
+    ...logArgs(log),
+  ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

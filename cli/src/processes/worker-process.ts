@@ -4,8 +4,9 @@ import type { Command } from 'commander'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { gatherText, wholeNumber } from '../spec/spec-options.ts'
+import { type LogOptions, logArgs } from './log-options.ts'
 
-export interface WorkerOptions {
+export interface WorkerOptions extends LogOptions {
   readonly data?: string | undefined
   readonly name?: string | undefined
   readonly maxJobs?: number | undefined
@@ -39,6 +40,7 @@ export function workerArgs(hub: string, folder: string, of: WorkerOptions): stri
     ...(of.visible ?? []).flatMap(path => ['--visible', path]),
     ...(of.allowUnsandboxed === true ? ['--allow-unsandboxed'] : []),
     ...(of.allowHostNetwork === true ? ['--allow-host-network'] : []),
+    ...logArgs(of),
   ]
 }
 

@@ -104,7 +104,7 @@ export function gatherText(text: string, before: readonly string[] = []): string
   return [...before, text]
 }
 
-function gatherPair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function gatherPair(text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> {
   const [key, value] = pairOf(text)
   return { ...before, [key]: value }
 }

@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
+import type { Metric } from 'prom-client'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
-import type { State } from '../engine/state.ts'
+import type { State, WebhookState } from '../engine/state.ts'
 import type { Streams } from '../outputs/port.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
@@ -26,7 +27,20 @@ export interface ApiContext {
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
   readonly isStopping: () => boolean
+  /** Figures others count, shown with the API's own. */
+  readonly metrics: readonly Metric[]
+  /** Why the queued jobs of a bucket have not started, as a short code. */
+  readonly waitCode: (state: State, bucketId: number) => string
+  readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>
+  readonly webhooks: WebhookPort
   readonly logger?: FastifyBaseLogger | undefined
+}
+
+/** What the routes of webhooks need of whoever signs and posts. */
+interface WebhookPort {
+  readonly newSecret: () => string
+  readonly seal: (secret: string, webhook: string) => string
+  readonly ping: (webhook: WebhookState) => Promise<{ readonly status: number } | { readonly error: string }>
 }
 
 interface DiskShortage {

@@ -10,7 +10,7 @@ import { JobWatch } from './job-watch.ts'
 import { addJobWishRoutes } from './job-wishes.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addLogsRoute } from './logs.ts'
-import { addMetricsRoute } from './metrics.ts'
+import { addMetricsRoute } from './metrics/route.ts'
 import { OpenStreams } from './open-streams.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
 import { answerBrokenRequest, answerWithProblems, refuseOtherMethods, sendProblem } from './problems.ts'
@@ -19,6 +19,7 @@ import { addServiceRoutes } from './service.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
+import { addWebhookRoutes } from './webhooks.ts'
 import { addWorkerRoutes } from './workers.ts'
 
 /** A request whose body is still not there after this is given up. */
@@ -73,6 +74,7 @@ function addRoutes(api: Api, context: RouteContext): void {
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)
+  addWebhookRoutes(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)

@@ -245,7 +245,7 @@ test('the hub tells how it is, counts its answers and describes itself', async (
   })
   const metrics = await document.call('GET', '/metrics', { token: await hub.token('read', 'x') })
   expect(metrics.text).toMatch(/stoker_jobs\{state="queued"\} [1-9]\d*/)
-  expect(metrics.text).toMatch(/stoker_http_responses_total\{status="201"\} \d+/)
+  expect(metrics.text).toMatch(/stoker_http_responses_total\{method="POST",route="\/api\/v1\/jobs",status="201"\} \d+/)
   expect((await document.call('GET', '/metrics', { token: await hub.token('submit', 'x') })).status).toBe(403)
   const page = await hub.call('GET', '/docs/', { token: null })
   expect(page.text).not.toMatch(/https?:/)
@@ -265,4 +265,12 @@ test('the hub tells how it is, counts its answers and describes itself', async (
     json: null,
   })
   feed.abort()
+})
+
+test('the routes of webhooks answer as the document says', async () => {
+  const { json } = await document.call('POST', '/api/v1/webhooks', { body: { url: 'https://example.org/' } })
+  await document.call('GET', '/api/v1/webhooks')
+  await document.call('GET', `/api/v1/webhooks/${json.id}`)
+  await document.call('POST', `/api/v1/webhooks/${json.id}/ping`)
+  expect((await document.call('DELETE', `/api/v1/webhooks/${json.id}`)).status).toBe(204)
 })

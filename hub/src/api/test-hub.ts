@@ -13,10 +13,14 @@ import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
+import { sealingWith } from '../sealing.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
 import type { Store } from '../store/port.ts'
+import { WebhookDispatcher } from '../webhooks/dispatcher.ts'
+import { signingSecret } from '../webhooks/sign.ts'
 import type { ApiContext } from './context.ts'
 import { createApi } from './create-api.ts'
+import { viewJob } from './views.ts'
 
 export interface Answer {
   readonly status: number
@@ -56,6 +60,16 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
   const { streams, outputs } = countWatchers(openMemoryStreams({ queries: store.queries }))
   const { counted, commits } = countListeners(engine)
   const board = new LiveBoard()
+  const sealing = sealingWith(randomBytes(32))
+  const webhooks = new WebhookDispatcher({
+    engine: counted,
+    queries: store.queries,
+    view: row => viewJob({ engine, board, unschedulable: schedulingRules.unschedulable }, row),
+    openSecret: ({ id, secret }) => sealing.open(secret, id),
+    allowedHosts: ['127.0.0.1'],
+    now: Date.now,
+    random: Math.random,
+  })
   const api = await createApi({
     engine: counted,
     queries: store.queries,
@@ -69,6 +83,14 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     diskGuard: async () => null,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => false,
+    metrics: [],
+    waitCode: () => 'no-room',
+    dataSizes: async () => ({ freeBytes: 1e12, parts: { database: 4096 } }),
+    webhooks: {
+      newSecret: () => signingSecret(randomBytes(24)),
+      seal: sealing.seal,
+      ping: webhook => webhooks.ping(webhook, uuidv7()),
+    },
     ...overrides,
   })
   let own = commits()
@@ -92,6 +114,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     token,
     call: (method, path, options = {}) => call(url, admin, method, path, options),
     close: async () => {
+      await webhooks.close()
       await api.close()
       own = 0
       await streams.close()

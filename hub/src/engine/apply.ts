@@ -109,6 +109,12 @@ const APPLIERS: Appliers = {
     if (token !== undefined) state.tokenByHash.delete(token.hash)
     state.tokens.delete(id)
   },
+  webhook: (state, { c: _, at, ...webhook }) => {
+    state.webhooks.set(webhook.id, { ...webhook, createdAt: at })
+  },
+  webhookRemoved: (state, { id }) => {
+    state.webhooks.delete(id)
+  },
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {

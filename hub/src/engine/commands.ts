@@ -1,4 +1,14 @@
-import type { AttemptReport, Fence, Hello, IdempotencyRow, JobSpec, JobState, Role, RowWrite } from '@stoker/protocol'
+import type {
+  AttemptReport,
+  Fence,
+  Hello,
+  IdempotencyRow,
+  JobSpec,
+  JobState,
+  Role,
+  RowWrite,
+  TerminalState,
+} from '@stoker/protocol'
 
 /** A job on its way in: parsed, with the id its submitter will know it by. */
 export interface NewJob {
@@ -53,6 +63,17 @@ export type Command =
       readonly expiresAt: number | null
     }
   | { readonly kind: 'revokeToken'; readonly id: string }
+  | {
+      readonly kind: 'addWebhook'
+      readonly id: string
+      readonly owner: string
+      readonly url: string
+      readonly on: readonly TerminalState[]
+      readonly labels: Readonly<Record<string, string>>
+      /** Sealed by the hub's key. */
+      readonly secret: string
+    }
+  | { readonly kind: 'removeWebhook'; readonly id: string }
   | { readonly kind: 'rows'; readonly rows: readonly RowWrite[] }
 
 /** What a command needs from history, read by the loop before deciding. */
@@ -103,6 +124,8 @@ export interface Replies {
   removeWorker: null
   addToken: null
   revokeToken: null
+  addWebhook: null
+  removeWebhook: null
   rows: null
 }
 export type ReplyTo<C extends Command> = Replies[C['kind']]

@@ -18,6 +18,7 @@ export function dump(state: State): StateDump {
     workers: byKey(state.workers, dumpWorker),
     devices: byKey(state.devices, holder => holder),
     tokens: byKey(state.tokens, token => sorted(token)),
+    webhooks: byKey(state.webhooks, webhook => sorted(webhook)),
     counters: byKey(state.counters, counts => sorted(Object.fromEntries(Object.entries(counts).filter(([, n]) => n)))),
   }
 }

@@ -6,6 +6,7 @@ export interface BoardSample {
   readonly at: number
   readonly host: HostSample | null
   readonly gpus: readonly GpuSample[]
+  readonly spoolBytes: number | null
 }
 
 export interface LiveAttemptView {
@@ -24,7 +25,7 @@ export class LiveBoard {
   put(worker: string, live: Live): void {
     if (live.host !== null || live.gpus.length > 0) {
       const samples = this.#samples.get(worker) ?? []
-      samples.push({ at: live.at, host: live.host, gpus: live.gpus })
+      samples.push({ at: live.at, host: live.host, gpus: live.gpus, spoolBytes: live.spoolBytes ?? null })
       if (samples.length > KEPT_SAMPLES) samples.shift()
       this.#samples.set(worker, samples)
     }

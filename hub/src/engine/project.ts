@@ -1,4 +1,5 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
+import { announceEnd } from './announce-end.ts'
 import { isBornWaiting } from './apply-waiting.ts'
 import type { NewJob } from './commands.ts'
 import { projectCauses, projectNoCauses, setJob, WAITING_PROJECTORS } from './project-waiting.ts'
@@ -80,6 +81,7 @@ const PROJECTORS: Projectors = {
   ended: ({ job, state: end, reason, at }, state) => [
     setJob(job, { state: end, reason, endedAt: at, dueAt: null }),
     ...projectNoCauses(job, state),
+    ...announceEnd(state, job, end, at),
   ],
   ...WAITING_PROJECTORS,
   worker: ({ c: _, at, ...facts }, state) => {
@@ -111,6 +113,17 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
+  webhook: ({ c: _, at, on, labels, ...webhook }) => [
+    {
+      op: 'insert',
+      table: 'webhook',
+      row: { ...webhook, on: JSON.stringify(on), labels: JSON.stringify(labels), createdAt: at },
+    },
+  ],
+  webhookRemoved: ({ id }) => [
+    { op: 'delete', table: 'webhook', key: { id } },
+    { op: 'delete', table: 'delivery', key: { webhook: id } },
+  ],
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */
@@ -236,7 +249,7 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     endedAt: isFinal ? change.at : null,
     ...firstStart,
   })
-  if (isFinal) return [job]
+  if (isFinal) return [job, ...announceEnd(state, change.job, change.next, change.at)]
   const { outcome, at: endedAt, exitCode, signal, error, note, usage } = change
   return [
     job,

@@ -9,6 +9,7 @@ import {
   type Shape,
   type Terms,
   type TokenRow,
+  type WebhookRow,
   type WorkerRow,
 } from '@stoker/protocol'
 import { apply } from './apply.ts'
@@ -25,6 +26,7 @@ export interface RecoveredRows {
   readonly buckets: readonly BucketRow[]
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
+  readonly webhooks: readonly WebhookRow[]
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
@@ -83,6 +85,8 @@ export class Recovering {
       state.tokens.set(token.id, { ...token, createdAt })
       state.tokenByHash.set(token.hash, token.id)
     }
+    for (const { on, labels, ...webhook } of rows.webhooks)
+      state.webhooks.set(webhook.id, { ...webhook, on: JSON.parse(on), labels: JSON.parse(labels) })
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)

@@ -114,6 +114,17 @@ export interface TokenState {
   usedBy: string | null
 }
 
+/** Where ends of an owner's jobs are told. */
+export interface WebhookState {
+  readonly id: string
+  readonly owner: string
+  readonly url: string
+  readonly on: readonly TerminalState[]
+  readonly labels: Readonly<Record<string, string>>
+  readonly secret: string
+  readonly createdAt: number
+}
+
 /** Live state: what can still change. Everything else is in the store. */
 export interface State {
   epoch: number
@@ -135,6 +146,7 @@ export interface State {
   readonly devices: Map<string, string>
   readonly tokens: Map<string, TokenState>
   readonly tokenByHash: Map<string, string>
+  readonly webhooks: Map<string, WebhookState>
   readonly counters: Map<string, Record<JobState, number>>
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Set<string>
@@ -161,6 +173,7 @@ export function emptyState(): State {
     devices: new Map(),
     tokens: new Map(),
     tokenByHash: new Map(),
+    webhooks: new Map(),
     counters: new Map(),
     dirtyCounters: new Set(),
     dirtyBuckets: new Set(),

@@ -3,6 +3,7 @@ import type {
   BucketRow,
   ChunkRow,
   CounterRow,
+  DeliveryRow,
   EdgeRow,
   HoldRow,
   IdempotencyRow,
@@ -12,6 +13,7 @@ import type {
   SealedRow,
   Tables,
   TokenRow,
+  WebhookRow,
   WorkerRow,
 } from '@stoker/protocol'
 
@@ -68,6 +70,7 @@ export interface Recovery {
   readonly buckets: readonly BucketRow[]
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
+  readonly webhooks: readonly WebhookRow[]
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly ActiveJob[]
@@ -131,6 +134,10 @@ export interface Queries {
   ): Promise<
     readonly { readonly job: number; readonly epoch: number; readonly attempt: number; readonly ended: boolean }[]
   >
+  /** What is still to be told to a webhook, due first. */
+  pendingDeliveries(webhook: string, limit: number): Promise<readonly DeliveryRow[]>
+  /** What was or is to be told to a webhook, of the newest jobs first; before a job when one is named. */
+  deliveries(webhook: string, beforeJob: number | null, limit: number): Promise<readonly DeliveryRow[]>
   /** Rows of jobs with a greater seq than `after`, in key order: `limit` of them and then the rest of the last job, so the next slice starts after that job. */
   scan<T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]>
 }

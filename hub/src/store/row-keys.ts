@@ -7,6 +7,8 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   bucket: ['id'],
   worker: ['id'],
   token: ['id'],
+  webhook: ['id'],
+  delivery: ['webhook', 'job'],
   idempotency: ['owner', 'key'],
   counter: ['owner', 'state'],
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Role } from '../api/tokens.ts'
 import { DependencyKind } from '../dependency.ts'
-import { Outcome } from '../life.ts'
+import { Outcome, TERMINAL_STATES } from '../life.ts'
 import { Abilities, Hardware, Usage } from '../machine.ts'
 import { Shape, Terms } from './shape.ts'
 
@@ -116,6 +116,18 @@ export const Change = z.discriminatedUnion('c', [
   }),
   z.object({ c: z.literal('tokenUsed'), id: z.string(), by: z.string(), at }),
   z.object({ c: z.literal('tokenRevoked'), id: z.string(), at }),
+  /** The secret is sealed: only the hub's key opens it. */
+  z.object({
+    c: z.literal('webhook'),
+    id: z.string(),
+    owner: z.string(),
+    url: z.string(),
+    on: z.array(z.enum(TERMINAL_STATES)),
+    labels: z.record(z.string(), z.string()),
+    secret: z.string(),
+    at,
+  }),
+  z.object({ c: z.literal('webhookRemoved'), id: z.string(), at }),
 ])
 export type Change = Readonly<z.infer<typeof Change>>
 export type ChangeOf<C extends Change['c']> = Extract<Change, { c: C }>

@@ -89,6 +89,29 @@ export interface TokenRow {
   readonly usedBy: string | null
 }
 
+export interface WebhookRow {
+  readonly id: string
+  readonly owner: string
+  readonly url: string
+  readonly on: string
+  readonly labels: string
+  readonly secret: string
+  readonly createdAt: number
+}
+
+/** The end of a job that is, or was, to be told to a webhook. */
+export interface DeliveryRow {
+  readonly webhook: string
+  readonly job: number
+  readonly state: 'pending' | 'delivered' | 'failed'
+  readonly tries: number
+  readonly dueAt: number | null
+  readonly createdAt: number
+  readonly endedAt: number | null
+  readonly status: number | null
+  readonly error: string | null
+}
+
 export interface IdempotencyRow {
   readonly owner: string
   readonly key: string
@@ -158,6 +181,8 @@ export interface Tables {
   readonly bucket: { readonly row: BucketRow; readonly key: { readonly id: number } }
   readonly worker: { readonly row: WorkerRow; readonly key: { readonly id: string } }
   readonly token: { readonly row: TokenRow; readonly key: { readonly id: string } }
+  readonly webhook: { readonly row: WebhookRow; readonly key: { readonly id: string } }
+  readonly delivery: { readonly row: DeliveryRow; readonly key: { readonly webhook: string; readonly job: number } }
   readonly idempotency: { readonly row: IdempotencyRow; readonly key: { readonly owner: string; readonly key: string } }
   readonly counter: { readonly row: CounterRow; readonly key: { readonly owner: string; readonly state: JobState } }
   readonly chunk: {

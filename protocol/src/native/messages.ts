@@ -99,6 +99,8 @@ export const Live = z.object({
   host: HostSample.nullable(),
   gpus: z.array(GpuSample),
   attempts: z.array(LiveAttempt),
+  /** Output that was sent and not yet acknowledged; absent in messages that tell progress only. */
+  spoolBytes: z.number().optional(),
 })
 export type Live = Readonly<z.infer<typeof Live>>
 

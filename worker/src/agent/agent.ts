@@ -1,3 +1,4 @@
+import type { Log } from '@stoker/files'
 import type { AttemptReport, Fence, HubMessage, OutputStream, Progress } from '@stoker/protocol'
 import { NativeLink } from '../links/native-link.ts'
 import type { Delivery } from '../run/delivery.ts'
@@ -15,12 +16,12 @@ export interface AgentPorts {
   readonly introduction: Introduction
   readonly spoolFile: SpoolFile
   readonly workspaces: RunnerPorts['workspaces']
-  readonly sources: LiveSources
+  readonly sources: Omit<LiveSources, 'spoolBytes'>
   readonly now: () => number
   /** Never jumps: what time passed is measured with it. */
   readonly steadyNow: () => number
   readonly random: () => number
-  readonly log: (text: string) => void
+  readonly log: Log
   readonly ready: () => void
   /** The hub refused this worker for good. */
   readonly refused: (message: string) => void
@@ -57,9 +58,13 @@ export class Agent implements Delivery {
   async start(runner: Runner): Promise<void> {
     const { spoolFile, random } = this.#ports
     this.#runner = runner
-    this.#live = new LiveReporter(this.#ports.sources, runner, live => {
-      if (this.#session?.isOpen === true) this.#link.send(live)
-    })
+    this.#live = new LiveReporter(
+      { ...this.#ports.sources, spoolBytes: () => spoolFile.spool.unackedBytes },
+      runner,
+      live => {
+        if (this.#session?.isOpen === true) this.#link.send(live)
+      },
+    )
     const early: SessionEvent[] = []
     this.#early = early
     const holding = await runner.reattach(spoolFile.endsTold)
@@ -155,17 +160,17 @@ export class Agent implements Delivery {
         })
         break
       case 'draining':
-        this.#ports.log(action.on ? 'draining: no new jobs are taken' : 'taking jobs again')
+        this.#ports.log('info', action.on ? 'draining: no new jobs are taken' : 'taking jobs again')
         break
       case 'welcomed':
         spoolFile.sawEpoch(action.welcome.epoch)
         this.#live?.start(action.welcome.liveMs)
-        if (this.#wasAway) this.#ports.log('connected to the hub again')
+        if (this.#wasAway) this.#ports.log('info', 'connected to the hub again')
         this.#wasAway = false
         this.#ports.ready()
         break
       case 'refused':
-        this.#ports.log(`the hub refused this worker: ${action.message}`)
+        this.#ports.log('error', `the hub refused this worker: ${action.message}`)
         if (action.final) this.#ports.refused(action.message)
         break
     }
@@ -202,7 +207,7 @@ export class Agent implements Delivery {
   #closed(why: string): void {
     this.#live?.pause()
     if (!this.#wasAway && !this.#isLeaving)
-      this.#ports.log(`no connection to ${this.#ports.hubUrl} (${why}); jobs go on, trying again`)
+      this.#ports.log('warn', `no connection to ${this.#ports.hubUrl} (${why}); jobs go on, trying again`)
     this.#wasAway = true
     this.#step({ e: 'closed' })
   }

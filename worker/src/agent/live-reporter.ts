@@ -16,6 +16,7 @@ export interface LiveSources {
   readonly host: () => HostSample
   readonly gpus: () => readonly GpuSample[]
   readonly now: () => number
+  readonly spoolBytes: () => number
 }
 
 /** Sends what is worth seeing now: load every few seconds, progress soon after it changes. Nothing of it is kept or resent, except the last progress after a reconnect. */
@@ -69,6 +70,13 @@ export class LiveReporter {
   async #sample(): Promise<void> {
     const gpus = [...this.#sources.gpus()]
     const attempts = await this.#runner.sample(gpus)
-    this.#send({ t: 'live', at: this.#sources.now(), host: this.#sources.host(), gpus, attempts })
+    this.#send({
+      t: 'live',
+      at: this.#sources.now(),
+      host: this.#sources.host(),
+      gpus,
+      attempts,
+      spoolBytes: this.#sources.spoolBytes(),
+    })
   }
 }

@@ -62,6 +62,10 @@ export class Spool {
     return this.#unacked[0]?.n ?? this.#next
   }
 
+  get unackedBytes(): number {
+    return this.#unackedBytes
+  }
+
   get unacked(): readonly SpoolBatch[] {
     return this.#unacked
   }

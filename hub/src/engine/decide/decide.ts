@@ -9,6 +9,7 @@ import { decideReport } from './report.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
+import { decideWebhook, decideWebhookRemoved } from './webhooks.ts'
 import { decideDrain, decideGoodbye, decideRemoveWorker, decideReturned } from './workers.ts'
 
 type Deciders = {
@@ -49,6 +50,8 @@ const DECIDERS: Deciders = {
   removeWorker: decideRemoveWorker,
   addToken: decideToken,
   revokeToken: decideTokenRevoked,
+  addWebhook: decideWebhook,
+  removeWebhook: decideWebhookRemoved,
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

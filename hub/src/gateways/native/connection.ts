@@ -1,3 +1,4 @@
+import type { Log } from '@stoker/files'
 import {
   decodeFrame,
   type HubMessage,
@@ -20,7 +21,7 @@ export interface ConnectionPorts {
   readonly board: LiveBoard
   readonly version: string
   readonly now: () => number
-  readonly log: (level: 'info' | 'warn', text: string) => void
+  readonly log: Log
   readonly admit: (connection: Connection, action: Extract<HubSessionAction, { a: 'admit' }>) => void
   readonly leave: (connection: Connection, reason: string) => void
   readonly closed: (connection: Connection) => void
@@ -101,10 +102,14 @@ export class Connection {
         this.#ports.leave(this, action.reason)
         break
       case 'close':
-        this.#ports.log('info', `worker ${this.session.worker ?? '(unknown)'}: ${action.why}`)
+        this.#ports.log('info', `worker ${this.session.worker ?? '(unknown)'}: ${action.why}`, this.#who)
         this.#socket.close(1008, action.why.slice(0, 120))
         break
     }
+  }
+
+  get #who(): { readonly worker: string | null } {
+    return { worker: this.session.worker }
   }
 
   #send(message: HubMessage): void {
@@ -161,7 +166,7 @@ export class Connection {
   /** Nothing was acknowledged: the worker keeps its batch and sends it again on its next connection. */
   #fail(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error)
-    this.#ports.log('warn', `worker ${this.session.worker ?? '(unknown)'}: a batch was not taken: ${why}`)
+    this.#ports.log('warn', `worker ${this.session.worker ?? '(unknown)'}: a batch was not taken: ${why}`, this.#who)
     this.#socket.close(error instanceof Refused ? 1008 : 1011, why.slice(0, 120))
   }
 }

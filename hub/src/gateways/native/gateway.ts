@@ -104,6 +104,8 @@ export class NativeGateway {
       connection.step({ e: 'offer', offers })
       await this.#stopWhatWasCanceled(connection, hello.workerId)
       this.#setConnected(hello.workerId, true)
+      const { workerId: worker, name, version } = hello
+      this.#ports.log('info', `worker ${name} is connected, version ${version}`, { worker, name, version })
     } catch (error) {
       if (!(error instanceof Refused)) throw error
       const final = error.code !== 'disk.full'
@@ -133,6 +135,7 @@ export class NativeGateway {
     if (worker === null || this.#byWorker.get(worker) !== connection) return
     this.#byWorker.delete(worker)
     this.#setConnected(worker, false)
+    this.#ports.log('info', `worker ${worker} is not connected any more`, { worker })
   }
 
   #setConnected(worker: string, connected: boolean): void {

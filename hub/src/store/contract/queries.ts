@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { MOST_LOOKED_AT } from '../page-bounds.ts'
 import type { JobFilter, Store } from '../port.ts'
 import { allPages, type OpenStore, type StoreUnderTest } from './harness.ts'
-import { aChunk, aJob, anAttempt, idOf, insertJob, RUNNING, rowsOnly } from './sample-rows.ts'
+import { aChunk, aDelivery, aJob, anAttempt, idOf, insertJob, RUNNING, rowsOnly } from './sample-rows.ts'
 
 export const ANY: JobFilter = { owner: null, states: null, type: null, worker: null, name: null, labels: [] }
 
@@ -55,6 +55,18 @@ export function queriesContract(open: OpenStore): void {
     const first = await store.queries.page({ ...ANY, ...by, name: 'rare' }, null, 10)
     expect(first).toEqual({ rows: [], next: count - MOST_LOOKED_AT + 1 })
     expect(await allPages(store, { ...ANY, ...by, name: 'rare' }, 10)).toEqual([[], [], [7]])
+  })
+
+  it('lists what is to be told to a webhook, due first, and what was told, newest job first', async () => {
+    const rows = [aDelivery('h1', 1, { dueAt: 50 }), aDelivery('h1', 2, { dueAt: null, state: 'delivered' })]
+    const more = [aDelivery('h1', 3, { dueAt: 40 }), aDelivery('h2', 4), aDelivery('h1', 5, { dueAt: 50 })]
+    await store.append(rowsOnly(...[...rows, ...more].map(row => ({ op: 'put', table: 'delivery', row }) as const)))
+    const jobs = (found: readonly { readonly job: number }[]) => found.map(({ job }) => job)
+    expect(jobs(await store.queries.pendingDeliveries('h1', 10))).toEqual([3, 1, 5])
+    expect(await store.queries.pendingDeliveries('h1', 1)).toEqual([more[0]])
+    expect(jobs(await store.queries.deliveries('h1', null, 3))).toEqual([5, 3, 2])
+    expect(jobs(await store.queries.deliveries('h1', 2, 3))).toEqual([1])
+    expect(await store.queries.pendingDeliveries('none', 3)).toEqual([])
   })
 
   it('finds the one job whose id ends with the digits, however many are given', async () => {

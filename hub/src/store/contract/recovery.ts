@@ -4,6 +4,7 @@ import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
 import {
   A_BUCKET,
   A_TOKEN,
+  A_WEBHOOK,
   A_WORKER,
   aJob,
   anAttempt,
@@ -31,6 +32,7 @@ export function recoveryContract(open: OpenStore): void {
       buckets: [],
       workers: [],
       tokens: [],
+      webhooks: [],
       counters: [],
       claims: [],
       active: [],
@@ -49,6 +51,7 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'bucket', row: A_BUCKET },
       { op: 'insert', table: 'worker', row: A_WORKER },
       { op: 'insert', table: 'token', row: A_TOKEN },
+      { op: 'insert', table: 'webhook', row: A_WEBHOOK },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 2) },
       { op: 'insert', table: 'edge', row: { job: 5, dependency: 3, kind: 'end' } },
@@ -71,6 +74,7 @@ export function recoveryContract(open: OpenStore): void {
       buckets: [A_BUCKET],
       workers: [A_WORKER],
       tokens: [A_TOKEN],
+      webhooks: [A_WEBHOOK],
       counters: [],
       claims: [anAttempt(4, 1, { claimed: 1 })],
       active: [

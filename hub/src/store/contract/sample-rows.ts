@@ -1,4 +1,14 @@
-import type { AttemptRow, BucketRow, ChunkRow, JobRow, RowWrite, TokenRow, WorkerRow } from '@stoker/protocol'
+import type {
+  AttemptRow,
+  BucketRow,
+  ChunkRow,
+  DeliveryRow,
+  JobRow,
+  RowWrite,
+  TokenRow,
+  WebhookRow,
+  WorkerRow,
+} from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 
 /** An id as the hub makes them, told by its seq: time first, then digits that look random but end differently for each seq. */
@@ -80,6 +90,21 @@ export const A_TOKEN: TokenRow = {
   createdAt: 1,
   expiresAt: null,
   usedBy: null,
+}
+
+export const A_WEBHOOK: WebhookRow = {
+  id: 'h1',
+  owner: 'ada',
+  url: 'https://example.org/',
+  on: '["failed"]',
+  labels: '{}',
+  secret: 'sealed',
+  createdAt: 1,
+}
+
+export function aDelivery(webhook: string, job: number, over: Partial<DeliveryRow> = {}): DeliveryRow {
+  const told = { endedAt: null, status: null, error: null }
+  return { webhook, job, state: 'pending', tries: 0, dueAt: job, createdAt: 1, ...told, ...over }
 }
 
 export const A_WORKER: WorkerRow = {

@@ -84,6 +84,18 @@ export function createMemoryQueries(
     chunks: (job, epoch, attempt) =>
       rows.chunk.under(job).filter(chunk => chunk.epoch === epoch && chunk.attempt === attempt),
     sealed: (job, epoch, attempt) => rows.sealed.get(rows.sealed.keyOf({ job, epoch, attempt })) ?? null,
+    pendingDeliveries: (webhook, limit) =>
+      rows.delivery
+        .under(webhook)
+        .filter(row => row.dueAt !== null)
+        .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0) || a.job - b.job)
+        .slice(0, limit),
+    deliveries: (webhook, beforeJob, limit) =>
+      rows.delivery
+        .under(webhook)
+        .filter(row => beforeJob === null || row.job < beforeJob)
+        .reverse()
+        .slice(0, limit),
     journalAfter: (n, limit) => {
       const from = Math.max(0, n - journal.boundary.n)
       return journal.rows.slice(from, from + limit)

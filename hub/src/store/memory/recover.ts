@@ -23,6 +23,7 @@ export function recoverFrom(
     buckets: [...rows.bucket.ordered()],
     workers: [...rows.worker.ordered()],
     tokens: [...rows.token.ordered()],
+    webhooks: [...rows.webhook.ordered()],
     counters: [...rows.counter.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),

@@ -40,6 +40,8 @@ function asyncQueries(queries: SyncQueries): Queries {
     chunks: async (job, epoch, attempt) => queries.chunks(job, epoch, attempt),
     sealed: async (job, epoch, attempt) => queries.sealed(job, epoch, attempt),
     segmentAttempts: async segment => queries.segmentAttempts(segment),
+    pendingDeliveries: async (webhook, limit) => queries.pendingDeliveries(webhook, limit),
+    deliveries: async (webhook, beforeJob, limit) => queries.deliveries(webhook, beforeJob, limit),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]> =>
       queries.scan(table, after, limit),
   }

@@ -22,6 +22,8 @@ export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>)
     chunks: async (job, epoch, attempt) => reader().call('chunks', job, epoch, attempt),
     sealed: async (job, epoch, attempt) => reader().call('sealed', job, epoch, attempt),
     segmentAttempts: async segment => reader().call('segmentAttempts', segment),
+    pendingDeliveries: async (webhook, limit) => reader().call('pendingDeliveries', webhook, limit),
+    deliveries: async (webhook, beforeJob, limit) => reader().call('deliveries', webhook, beforeJob, limit),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number) =>
       (await reader().call('scan', table, after, limit)) as readonly Tables[T]['row'][],
   }

@@ -82,6 +82,7 @@ export function createReader(db: Connection): SyncQueries {
   const present = (ask: Statement, seqs: readonly number[]) =>
     seqs.map(seq => ask.get(seq)).filter(row => row !== undefined)
   const sealed = keyed('SELECT * FROM sealed WHERE job = ? AND epoch = ? AND attempt = ?')
+  const newestDeliveries = keyed('SELECT * FROM delivery WHERE webhook = ? AND job < ? ORDER BY job DESC LIMIT ?')
   const segment = keyed(SEGMENT_ATTEMPTS)
 
   return {
@@ -95,6 +96,10 @@ export function createReader(db: Connection): SyncQueries {
     chunks: keyed('SELECT * FROM chunk WHERE job = ? AND epoch = ? AND attempt = ? ORDER BY stream, "offset"'),
     sealed: (...key) => sealed(...key)[0] ?? null,
     segmentAttempts: number => segment(number).map(row => ({ ...row, ended: row.ended === 1 })),
+    pendingDeliveries: keyed(
+      'SELECT * FROM delivery WHERE webhook = ? AND dueAt IS NOT NULL ORDER BY dueAt, job LIMIT ?',
+    ),
+    deliveries: (webhook, beforeJob, limit) => newestDeliveries(webhook, beforeJob ?? Number.MAX_SAFE_INTEGER, limit),
     journalAfter: journal.after,
     journalFloor: journal.floor,
     journalBoundary: journal.boundary,
