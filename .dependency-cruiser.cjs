@@ -16,7 +16,9 @@ const rooms = {
     'hub/src/outputs',
     'hub/src/store/port.ts',
     'hub/src/scheduler/explain',
+    'hub/src/schedules',
   ],
+  'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/store/port.ts'],
   'hub/src/gateways': ['protocol', 'hub/src/engine', 'hub/src/session', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/verify': ['protocol', 'hub/src/engine', 'hub/src/store'],
   'worker/src/agent': [

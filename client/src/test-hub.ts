@@ -143,6 +143,7 @@ export function aJob(of: Partial<JobDetail> = {}): JobDetail {
     signal: null,
     progress: null,
     retryOf: null,
+    group: null,
     result: null,
     history: [],
     ...of,

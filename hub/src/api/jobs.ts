@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { cursorAfter, parseCursor } from './cursor.ts'
+import { findGroup, membersOf } from './group-ref.ts'
 import { findJob } from './job-ref.ts'
 import { submit } from './submit.ts'
 import { refuseValue } from './validation.ts'
@@ -28,6 +29,7 @@ const ListQuery = z.strictObject({
   worker: text.optional(),
   name: text.optional(),
   owner: text.optional(),
+  group: text.optional(),
   label: z
     .union([z.string(), z.array(z.string()).max(32)])
     .transform(parseLabels)
@@ -53,7 +55,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
     },
     onRequest: see,
     handler: async request => {
-      const { state, type, worker, name, owner, label, limit, cursor } = request.query
+      const { state, type, worker, name, owner, group, label, limit, cursor } = request.query
       const filter = {
         owner: ownerScope(callerOf(request), owner),
         states: state ?? null,
@@ -61,6 +63,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
         worker: worker === undefined ? null : await engine.read(live => workerByRef(live, worker)?.id ?? worker),
         name: name ?? null,
         labels: label ?? [],
+        seqs: group === undefined ? undefined : membersOf(await findGroup(queries, callerOf(request), group)),
       }
       const { rows, next } = await queries.page(filter, cursor ?? null, limit)
       return { jobs: await viewJobs(context, rows), next: next === null ? null : cursorAfter(next) }
@@ -110,7 +113,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
       if (!isTerminal(row.state))
         throw new Refused('job.not_ended', `job ${row.id} is ${row.state}; only an ended job can be retried`)
       const job = { id: context.newId(), spec: JSON.parse(row.spec), specText: row.spec, retryOf: row.id }
-      return submit(context, reply, { owner: row.owner, jobs: [job], key: null, failFast: false })
+      return submit(context, reply, { owner: row.owner, jobs: [job], groups: [], key: null, failFast: false })
     },
   })
 }

@@ -1,8 +1,9 @@
 import { sha256 } from '@stoker/files'
-import { formatSize, type IdempotencyRow, JobSpecInput, Problem, Refused, Submitted } from '@stoker/protocol'
+import { formatSize, type IdempotencyRow, Problem, Refused, SubmitSpec, Submitted } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { NewJob, Replies } from '../engine/commands.ts'
+import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
+import { newJobs } from '../engine/new-jobs.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { MAX_JOBS, readSpecs } from './read-specs.ts'
@@ -10,7 +11,7 @@ import { checkAllButBody } from './validation.ts'
 
 /** Room for a full batch of ordinary specs; larger work comes in several batches. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024
-const SubmitBody = z.union([JobSpecInput, z.strictObject({ jobs: z.array(JobSpecInput).min(1).max(MAX_JOBS) })])
+const SubmitBody = z.union([SubmitSpec, z.strictObject({ jobs: z.array(SubmitSpec).min(1).max(MAX_JOBS) })])
 const SubmitQuery = z.strictObject({ failFast: z.enum(['true', 'false']).optional() })
 
 /** The hot path: who asks is known from memory, specs are parsed once, the reply is written by hand. */
@@ -28,11 +29,12 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     onRequest: guard(context.tokens, ['admin', 'submit']),
     handler: async (request, reply) => {
       const specs = await readSpecs(request.body, Number(request.headers['content-length'] ?? Number.NaN))
-      const jobs = specs.map(spec => ({ id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: null }))
-      const key = idempotencyKey(request, jobs)
+      const { jobs, groups } = newJobs(specs, context.newId)
+      const key = idempotencyKey(request, jobs, groups)
       return submit(context, reply, {
         owner: callerOf(request).owner,
         jobs,
+        groups,
         key,
         failFast: request.query.failFast === 'true',
       })
@@ -43,6 +45,7 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
 export interface Submission {
   readonly owner: string
   readonly jobs: readonly NewJob[]
+  readonly groups: readonly NewGroup[]
   readonly key: Pick<IdempotencyRow, 'key' | 'hash'> | null
   readonly failFast: boolean
 }
@@ -62,16 +65,22 @@ export async function submit(
     )
   }
   const done = await context.engine.execute({ kind: 'submit', ...submission })
-  const text = done.repeated ? await firstAnswer(context, done) : submittedText(submission.jobs, done.unschedulable)
+  const text = done.repeated
+    ? await firstAnswer(context, done)
+    : submittedText(submission.jobs, done.unschedulable, submission.groups)
   return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
 }
 
-function submittedText(jobs: readonly { readonly id: string }[], reasons: readonly (string | null)[]): string {
+function submittedText(
+  jobs: readonly { readonly id: string }[],
+  reasons: readonly (string | null)[],
+  groups: readonly Submitted['groups'][number][],
+): string {
   const parts = jobs.map(({ id }, i) => {
     const reason = reasons[i] ?? null
     return `{"id":"${id}","unschedulable":${reason === null ? 'null' : JSON.stringify(reason)}}`
   })
-  return `{"jobs":[${parts.join(',')}]}`
+  return `{"jobs":[${parts.join(',')}],"groups":${JSON.stringify(groups.map(({ id, name, size }) => ({ id, name, size })))}}`
 }
 
 async function firstAnswer(
@@ -86,15 +95,26 @@ async function firstAnswer(
     }
     return rows.map(row => (row.state === 'queued' ? (verdicts.get(row.bucket) ?? null) : null))
   })
-  return submittedText(rows, reasons)
+  const groupIds = new Set(rows.flatMap(({ groupId }) => groupId ?? []))
+  const groups = await Promise.all([...groupIds].map(id => queries.groupById(id)))
+  return submittedText(
+    rows,
+    reasons,
+    groups.filter(group => group !== null),
+  )
 }
 
 /** The hash is of the specs as understood, so spaces and defaults written out do not make it another body. */
-function idempotencyKey(request: FastifyRequest, jobs: readonly NewJob[]): Submission['key'] {
+function idempotencyKey(
+  request: FastifyRequest,
+  jobs: readonly NewJob[],
+  groups: readonly NewGroup[],
+): Submission['key'] {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || key.length < 1 || key.length > 200) {
     throw new Refused('request.invalid', `Idempotency-Key: found ${key.length} characters; allowed: 1 to 200`)
   }
-  return { key, hash: sha256(jobs.map(job => job.specText).join('\n')) }
+  const grouped = groups.map(({ id: _, ...group }) => JSON.stringify(group))
+  return { key, hash: sha256([...jobs.map(job => job.specText), ...grouped].join('\n')) }
 }

@@ -1,6 +1,9 @@
 import type { Change, ChangeOf, JobState } from '@stoker/protocol'
 import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
+import { addGroup, countInGroup } from './groups.ts'
 import { moveJob } from './life-cycle.ts'
+import { giveUse } from './owner-limits.ts'
+import { firedSet, scheduleAfter } from './schedules.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
 import { classKeyOf } from './worker-class.ts'
@@ -17,9 +20,9 @@ const APPLIERS: Appliers = {
   epoch: (state, { epoch }) => {
     state.epoch = epoch
   },
-  bucket: (state, { id, owner, priority, shape, terms }) => {
-    const key = bucketKey(owner, priority, shape, terms)
-    state.buckets.set(id, { id, key, owner, priority, shape, terms, live: 0 })
+  bucket: (state, { id, owner, priority, shape, terms, groupId = null }) => {
+    const key = bucketKey(owner, priority, shape, terms, groupId)
+    state.buckets.set(id, { id, key, owner, priority, shape, terms, groupId, live: 0 })
     state.bucketByKey.set(key, id)
     state.lastBucket = Math.max(state.lastBucket, id)
   },
@@ -29,11 +32,16 @@ const APPLIERS: Appliers = {
     state.buckets.delete(id)
     state.dirtyBuckets.delete(id)
   },
+  group: (state, group) => {
+    addGroup(state, group)
+  },
   submitted: (state, { jobs, owner }) => {
     const counters = countersOf(state, owner)
     for (const { seq, bucket } of jobs) {
       state.queued.add({ seq, bucket, attempts: 0, failures: 0, lost: 0 })
-      bucketOf(state, bucket).live += 1
+      const known = bucketOf(state, bucket)
+      known.live += 1
+      countInGroup(state, known.groupId, null, 'queued')
       state.dirtyBuckets.add(bucket)
       state.lastSeq = Math.max(state.lastSeq, seq)
     }
@@ -82,7 +90,10 @@ const APPLIERS: Appliers = {
     state.dirtyWorkers.add(id)
   },
   workerRemoved: (state, { id }) => {
-    for (const { claim } of workerOf(state, id).lost.values()) freeDevices(state, claim)
+    for (const { claim } of workerOf(state, id).lost.values()) {
+      freeDevices(state, claim)
+      giveUse(state, claim)
+    }
     state.workers.delete(id)
     state.dirtyWorkers.delete(id)
   },
@@ -102,11 +113,26 @@ const APPLIERS: Appliers = {
     if (token !== undefined) state.tokenByHash.delete(token.hash)
     state.tokens.delete(id)
   },
+  ownerLimits: (state, { owner, limits }) => {
+    if (Object.values(limits).every(limit => limit === null)) state.limits.delete(owner)
+    else state.limits.set(owner, limits)
+    state.woken.add(owner)
+  },
+  schedule: (state, change) => {
+    state.schedules.set(change.id, scheduleAfter(change, state.schedules.get(change.id)))
+  },
+  scheduleRemoved: (state, { id }) => {
+    state.schedules.delete(id)
+  },
+  fired: (state, change) => {
+    const known = state.schedules.get(change.schedule)
+    if (known !== undefined) state.schedules.set(known.id, { ...known, ...firedSet(change, known) })
+  },
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
   const queued = state.queued.remove(change.job)
-  const { shape } = bucketOf(state, queued.bucket)
+  const { shape, owner, groupId } = bucketOf(state, queued.bucket)
   const claim: Claim = {
     job: change.job,
     epoch: change.epoch,
@@ -115,6 +141,8 @@ function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
     gpus: change.gpus,
     cpusMilli: shape.cpusMilli,
     memoryMb: shape.memoryMb,
+    owner,
+    groupId,
   }
   const active: ActiveJob = {
     seq: change.job,
@@ -263,10 +291,11 @@ function endJob(state: State, bucket: number, from: JobState, to: JobState): voi
 }
 
 function count(state: State, bucket: number, from: JobState, to: JobState): void {
-  const { owner } = bucketOf(state, bucket)
+  const { owner, groupId } = bucketOf(state, bucket)
   const counters = countersOf(state, owner)
   counters[from] -= 1
   counters[moveJob(from, to)] += 1
+  countInGroup(state, groupId, from, to)
   state.dirtyCounters.add(`${from}:${owner}`).add(`${to}:${owner}`)
 }
 

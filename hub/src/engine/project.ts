@@ -1,5 +1,7 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
 import type { NewJob } from './commands.ts'
+import { groupRow } from './groups.ts'
+import { firedSet, scheduleAfter } from './schedules.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
@@ -14,14 +16,15 @@ export function project(change: Change, state: State, jobs: Submissions): RowWri
 
 const PROJECTORS: Projectors = {
   epoch: ({ epoch }) => [{ op: 'put', table: 'meta', row: { key: 'epoch', value: String(epoch) } }],
-  bucket: ({ id, owner, priority, shape, terms }) => [
+  bucket: ({ id, owner, priority, shape, terms, groupId = null }) => [
     {
       op: 'insert',
       table: 'bucket',
-      row: { id, owner, priority, shape: JSON.stringify(shape), terms: JSON.stringify(terms) },
+      row: { id, owner, priority, shape: JSON.stringify(shape), terms: JSON.stringify(terms), groupId },
     },
   ],
   bucketDropped: ({ id }) => [{ op: 'delete', table: 'bucket', key: { id } }],
+  group: change => [{ op: 'insert', table: 'jobGroup', row: groupRow(change) }],
   submitted: projectSubmitted,
   placed: ({ job, epoch, attempt, worker, gpus, at }) => [
     setJob(job, {
@@ -106,6 +109,27 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
+  ownerLimits: ({ owner, limits }) => {
+    const isNone = Object.values(limits).every(limit => limit === null)
+    return [
+      isNone
+        ? { op: 'delete', table: 'ownerLimits', key: { owner } }
+        : { op: 'put', table: 'ownerLimits', row: { owner, ...limits } },
+    ]
+  },
+  schedule: (change, state) => [
+    {
+      op: 'put',
+      table: 'schedule',
+      row: { ...scheduleAfter(change, state.schedules.get(change.id)), spec: change.spec },
+    },
+  ],
+  scheduleRemoved: ({ id }) => [{ op: 'delete', table: 'schedule', key: { id } }],
+  fired: (change, state) => {
+    const known = state.schedules.get(change.schedule)
+    if (known === undefined) return []
+    return [{ op: 'update', table: 'schedule', key: { id: known.id }, set: firedSet(change, known) }]
+  },
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */
@@ -119,7 +143,7 @@ export function projectCounters(state: State): RowWrite[] {
 
 function projectSubmitted(
   { owner, at, jobs, key }: ChangeOf<'submitted'>,
-  _state: State,
+  state: State,
   specs: Submissions,
 ): RowWrite[] {
   const rows: RowWrite[] = []
@@ -139,6 +163,7 @@ function projectSubmitted(
         type,
         submittedAt: at,
         retryOf: retryOf ?? null,
+        groupId: state.buckets.get(bucket)?.groupId ?? null,
         priority: job.spec.priority,
         labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
         spec: job.specText,
@@ -160,7 +185,18 @@ function projectSubmitted(
 
 type NewJobFacts = Pick<
   JobRow,
-  'seq' | 'id' | 'owner' | 'bucket' | 'name' | 'type' | 'priority' | 'labels' | 'spec' | 'submittedAt' | 'retryOf'
+  | 'seq'
+  | 'id'
+  | 'owner'
+  | 'bucket'
+  | 'name'
+  | 'type'
+  | 'priority'
+  | 'labels'
+  | 'spec'
+  | 'submittedAt'
+  | 'retryOf'
+  | 'groupId'
 >
 
 /** Written out, not spread: this runs for every job of a large batch. */
@@ -201,6 +237,7 @@ function newJobRow(facts: NewJobFacts): JobRow {
     note: null,
     usage: null,
     result: null,
+    groupId: facts.groupId,
   }
 }
 
@@ -261,6 +298,8 @@ function attemptRow(
     usage: null,
     cpusMilli: claim.cpusMilli,
     memoryMb: claim.memoryMb,
+    owner: claim.owner,
+    groupId: claim.groupId,
     ...end,
   }
   return {

@@ -1,5 +1,8 @@
-import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, Terms } from '@stoker/protocol'
+import type { Abilities, AttemptState, Hardware, JobState, OwnerLimits, Role, Shape, Terms } from '@stoker/protocol'
+import type { GroupState } from './groups.ts'
+import type { OwnerUse } from './owner-limits.ts'
 import { QueuedJobs } from './queued-jobs.ts'
+import type { ScheduleState } from './schedules.ts'
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
 export interface Now {
@@ -15,6 +18,8 @@ export interface Bucket {
   readonly priority: number
   readonly shape: Shape
   readonly terms: Terms
+  /** Members of a group have buckets of their own, so that a queued job need not name its group. */
+  readonly groupId: string | null
   live: number
 }
 
@@ -27,6 +32,8 @@ export interface Claim {
   readonly gpus: readonly string[]
   readonly cpusMilli: number
   readonly memoryMb: number
+  readonly owner: string
+  readonly groupId: string | null
 }
 
 export interface ActiveJob {
@@ -128,8 +135,16 @@ export interface State {
   readonly tokens: Map<string, TokenState>
   readonly tokenByHash: Map<string, string>
   readonly counters: Map<string, Record<JobState, number>>
+  readonly groups: Map<string, GroupState>
+  readonly limits: Map<string, OwnerLimits>
+  readonly use: Map<string, OwnerUse>
+  readonly schedules: Map<string, ScheduleState>
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Set<string>
+  /** Volatile: groups whose counts the current batch moved, also those that ended by it. */
+  readonly dirtyGroups: Set<GroupState>
+  /** Volatile: owners and groups whose limits may let something start. */
+  readonly woken: Set<string>
   /** Volatile: what the next plan has to look at. */
   readonly dirtyBuckets: Set<number>
   readonly dirtyWorkers: Set<string>
@@ -151,7 +166,13 @@ export function emptyState(): State {
     tokens: new Map(),
     tokenByHash: new Map(),
     counters: new Map(),
+    groups: new Map(),
+    limits: new Map(),
+    use: new Map(),
+    schedules: new Map(),
     dirtyCounters: new Set(),
+    dirtyGroups: new Set(),
+    woken: new Set(),
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
   }

@@ -12,6 +12,9 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],
   sealed: ['job', 'epoch', 'attempt'],
   label: ['key', 'value', 'job'],
+  jobGroup: ['id'],
+  ownerLimits: ['owner'],
+  schedule: ['id'],
   meta: ['key'],
 }
 

@@ -2,8 +2,11 @@ import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
 import type { Emit, Rules } from './emit.ts'
+import { decideCancelGroup } from './groups.ts'
 import { decideHello } from './hello.ts'
+import { decideSetLimits } from './limits.ts'
 import { decideReport } from './report.ts'
+import { decideFire, decidePutSchedule, decideRemoveSchedule } from './schedules.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
@@ -44,6 +47,11 @@ const DECIDERS: Deciders = {
   removeWorker: decideRemoveWorker,
   addToken: decideToken,
   revokeToken: decideTokenRevoked,
+  cancelGroup: decideCancelGroup,
+  setLimits: decideSetLimits,
+  putSchedule: decidePutSchedule,
+  removeSchedule: decideRemoveSchedule,
+  fire: decideFire,
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

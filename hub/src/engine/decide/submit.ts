@@ -1,5 +1,6 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, NewJob, Replies } from '../commands.ts'
+import { queueRefusal } from '../owner-limits.ts'
 import { bucketKey, shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
 import type { Emit, Rules } from './emit.ts'
@@ -25,12 +26,15 @@ export function decideSubmit(
       )
     return { firstSeq: earlier.firstSeq, count: earlier.count, repeated: true, unschedulable: jobs.map(() => null) }
   }
+  const refusal = queueRefusal(state, owner, jobs.length)
+  if (refusal !== null) throw new Refused('owner.limit', refusal)
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
   const firstSeq = state.lastSeq + 1
+  const groupOf = startGroups(command, firstSeq, now, emit)
   const placed = jobs.map((job, index) => ({
     seq: firstSeq + index,
     id: job.id,
-    bucket: bucketFor(state, owner, job, emit),
+    bucket: bucketFor(state, owner, job, groupOf(index), emit),
     name: job.spec.name,
     type: job.spec.type,
     ...(job.retryOf === null ? {} : { retryOf: job.retryOf }),
@@ -42,6 +46,22 @@ export function decideSubmit(
   return { firstSeq, count: jobs.length, repeated: false, unschedulable: verdicts(state, placed, rules) }
 }
 
+/** Says which group the job at an index belongs to. */
+function startGroups(
+  { owner, groups = [] }: Submit,
+  firstSeq: number,
+  now: Now,
+  emit: Emit,
+): (index: number) => string | null {
+  if (groups.length === 0) return () => null
+  const ids: string[] = []
+  for (const { id, name, first, size, maxParallel, retryOf } of groups) {
+    emit.change({ c: 'group', id, owner, name, firstSeq: firstSeq + first, size, maxParallel, retryOf, at: now.wall })
+    for (let index = first; index < first + size; index += 1) ids[index] = id
+  }
+  return index => ids[index] ?? null
+}
+
 function refuseUnschedulable(state: State, jobs: readonly NewJob[], rules: Rules): void {
   const errors = jobs.flatMap((job, index) => {
     const reason = rules.unschedulableSpec(state, job)
@@ -50,14 +70,22 @@ function refuseUnschedulable(state: State, jobs: readonly NewJob[], rules: Rules
   if (errors.length > 0) throw new Refused('job.unschedulable', errors[0]?.message ?? '', errors)
 }
 
-function bucketFor(state: State, owner: string, job: NewJob, emit: Emit): number {
+function bucketFor(state: State, owner: string, job: NewJob, groupId: string | null, emit: Emit): number {
   const shape = shapeOf(job.spec)
   const terms = termsOf(job.spec)
-  const key = bucketKey(owner, job.spec.priority, shape, terms)
+  const key = bucketKey(owner, job.spec.priority, shape, terms, groupId)
   const known = state.bucketByKey.get(key)
   if (known !== undefined) return known
   const id = state.lastBucket + 1
-  emit.change({ c: 'bucket', id, owner, priority: job.spec.priority, shape, terms })
+  emit.change({
+    c: 'bucket',
+    id,
+    owner,
+    priority: job.spec.priority,
+    shape,
+    terms,
+    ...(groupId === null ? {} : { groupId }),
+  })
   return id
 }
 

@@ -21,6 +21,9 @@ export function recoveryContract(open: OpenStore): void {
       workers: [],
       tokens: [],
       counters: [],
+      groups: [],
+      limits: [],
+      schedules: [],
       claims: [],
       active: [],
     })
@@ -56,6 +59,9 @@ export function recoveryContract(open: OpenStore): void {
       workers: [A_WORKER],
       tokens: [A_TOKEN],
       counters: [],
+      groups: [],
+      limits: [],
+      schedules: [],
       claims: [anAttempt(4, 1, { claimed: 1 })],
       active: [
         {

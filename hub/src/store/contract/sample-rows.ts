@@ -44,6 +44,7 @@ export function aJob(seq: number, over: Partial<JobRow> = {}): JobRow {
     note: null,
     usage: null,
     result: null,
+    groupId: null,
     ...over,
   }
 }
@@ -69,7 +70,7 @@ export function aChunk(job: number, offset: number, over: Partial<ChunkRow> = {}
   return { job, epoch: 1, attempt: 1, stream: 1, offset, length: 10, segment: 1, position: 0, at: 1, line: 0, ...over }
 }
 
-export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}' }
+export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}', groupId: null }
 
 export const A_TOKEN: TokenRow = {
   id: 't1',

@@ -24,6 +24,9 @@ export function recoverFrom(
     workers: [...rows.worker.ordered()],
     tokens: [...rows.token.ordered()],
     counters: [...rows.counter.ordered()],
+    groups: rows.jobGroup.ordered().filter(group => group.endedAt === null),
+    limits: [...rows.ownerLimits.ordered()],
+    schedules: [...rows.schedule.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),
   }
