@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   CreatedToken,
+  isSweep,
   Job,
   JobCounts,
   JobDetail,
@@ -20,11 +21,14 @@ import { type Call, createCaller } from './caller.ts'
 import type { FollowOptions as EventOptions } from './event-stream.ts'
 import { type FeedOptions, followFeed } from './feed.ts'
 import { fetchTransport } from './fetch-transport.ts'
+import { groupCalls } from './group-calls.ts'
 import { followJob } from './job-events.ts'
 import { type LogOptions, readLogs } from './job-logs.ts'
 import { nodeTransport } from './node-transport.ts'
+import { ownerCalls } from './owner-calls.ts'
 import { postJobs, type SubmittedJob } from './post-jobs.ts'
 import { queryText } from './query.ts'
+import { scheduleCalls } from './schedule-calls.ts'
 import { SubmitBatches } from './submit-batches.ts'
 
 export interface ClientOptions {
@@ -47,6 +51,7 @@ export interface JobFilter {
   readonly worker?: string | undefined
   readonly name?: string | undefined
   readonly owner?: string | undefined
+  readonly group?: string | undefined
   readonly label?: readonly string[] | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
@@ -81,9 +86,13 @@ export function createClient(options: ClientOptions) {
   return {
     url,
     close: transport.close,
+    ...groupCalls(caller),
+    ...scheduleCalls(caller),
+    ...ownerCalls(caller),
 
     /** Concurrent submits travel together; each caller gets its own job or its own refusal. */
     async submit(spec: JobSpecInput, of: SubmitOptions = {}): Promise<SubmittedJob> {
+      if (isSweep(spec)) throw new Error('a spec with "array" or "matrix" makes a group: submit it with submitAll')
       const { failFast = false, idempotencyKey, signal } = of
       if (idempotencyKey === undefined && signal === undefined) return batches.submit(spec, failFast)
       const key = idempotencyKey ?? randomUUID()

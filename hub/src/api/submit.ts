@@ -80,7 +80,7 @@ function submittedText(
     const reason = reasons[i] ?? null
     return `{"id":"${id}","unschedulable":${reason === null ? 'null' : JSON.stringify(reason)}}`
   })
-  return `{"jobs":[${parts.join(',')}],"groups":${JSON.stringify(groups.map(({ id, name, size }) => ({ id, name, size })))}}`
+  return `{"jobs":[${parts.join(',')}],"groups":${JSON.stringify(groups.map(({ id, name, first, size }) => ({ id, name, first, size })))}}`
 }
 
 async function firstAnswer(
@@ -100,7 +100,7 @@ async function firstAnswer(
   return submittedText(
     rows,
     reasons,
-    groups.filter(group => group !== null),
+    groups.flatMap(group => (group === null ? [] : [{ ...group, first: group.firstSeq - firstSeq }])),
   )
 }
 

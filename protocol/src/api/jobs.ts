@@ -63,6 +63,7 @@ export type JobCounts = z.infer<typeof JobCounts>
 /** What a submit answers: the ids in the order of the specs, members of a group in theirs, and the groups. */
 export const Submitted = z.object({
   jobs: z.array(z.object({ id: z.uuid(), unschedulable: z.string().nullable() })),
-  groups: z.array(z.object({ id: z.uuid(), name: z.string(), size: z.int() })).default([]),
+  /** `first` is the place of the first member among the jobs; the others follow it. */
+  groups: z.array(z.object({ id: z.uuid(), name: z.string(), first: z.int(), size: z.int() })).default([]),
 })
 export type Submitted = z.infer<typeof Submitted>
