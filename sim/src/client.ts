@@ -1,5 +1,5 @@
 import type { JobSpec } from '@stoker/protocol'
-import type { NewJob } from '../../hub/src/engine/commands.ts'
+import type { NewGroup, NewJob } from '../../hub/src/engine/commands.ts'
 import type { SimHub } from './hub/sim-hub.ts'
 import type { Random } from './world/random.ts'
 import type { Timeline } from './world/timeline.ts'
@@ -12,6 +12,12 @@ export interface ClientPorts {
   /** How long a client waits before it asks again with the same key. */
   readonly patienceMs: () => number
   readonly answered: (key: string, reply: { readonly firstSeq: number; readonly count: number }) => void
+}
+
+interface Request {
+  readonly isGroup: boolean
+  readonly maxParallel: number | null
+  isAnswered: boolean
 }
 
 /** Submits until it has an answer, with the same key each time, as a careful client does. */
@@ -30,10 +36,14 @@ export class Client {
     return this.#open === 0
   }
 
+  /** Some lists are groups. */
   submit(specs: readonly JobSpec[]): void {
+    const { random } = this.#ports
+    const isGroup = specs.length > 1 && random.chance(0.5)
+    const maxParallel = isGroup && random.chance(0.5) ? random.between(1, 3) : null
     this.#lastKey += 1
     this.#open += 1
-    this.#try(`key-${this.#lastKey}`, specs, { isAnswered: false })
+    this.#try(`key-${this.#lastKey}`, specs, { isGroup, maxParallel, isAnswered: false })
   }
 
   /** Asks once; whether it was heard does not matter. */
@@ -41,7 +51,15 @@ export class Client {
     this.#ports.hub.execute({ kind: 'cancel', job, by: 'a client' }, ignore, ignore)
   }
 
-  #try(key: string, specs: readonly JobSpec[], request: { isAnswered: boolean }): void {
+  /** Asks once for the end of some group. */
+  cancelGroup(): void {
+    const { hub, random } = this.#ports
+    const groups = [...(hub.state?.groups.keys() ?? [])]
+    if (groups.length > 0)
+      hub.execute({ kind: 'cancelGroup', group: random.pick(groups), by: 'a client' }, ignore, ignore)
+  }
+
+  #try(key: string, specs: readonly JobSpec[], request: Request): void {
     if (request.isAnswered) return
     const { timeline, hub, random, lostReply, patienceMs } = this.#ports
     const jobs = specs.map(spec => this.#newJob(spec))
@@ -53,15 +71,23 @@ export class Client {
       this.#open -= 1
       for (let index = 0; index < reply.count; index += 1) this.accepted.push(reply.firstSeq + index)
     }
-    const command = { kind: 'submit' as const, owner: 'anna', jobs, key: { key, hash: key }, failFast: false }
+    const groups = request.isGroup ? [this.#newGroup(specs.length, request.maxParallel)] : []
+    const command = { kind: 'submit' as const, owner: 'anna', jobs, groups, key: { key, hash: key }, failFast: false }
     timeline.in(1, () => hub.execute(command, answer, ignore))
     timeline.in(patienceMs(), () => this.#try(key, specs, request))
   }
 
-  #newJob(spec: JobSpec): NewJob {
+  #newGroup(size: number, maxParallel: number | null): NewGroup {
+    return { id: this.#newId(), name: 'group', first: 0, size, maxParallel, retryOf: null }
+  }
+
+  #newId(): string {
     this.#lastId += 1
-    const id = `00000000-0000-7000-8000-${this.#lastId.toString(16).padStart(12, '0')}`
-    return { id, spec, specText: JSON.stringify(spec), retryOf: null }
+    return `00000000-0000-7000-8000-${this.#lastId.toString(16).padStart(12, '0')}`
+  }
+
+  #newJob(spec: JobSpec): NewJob {
+    return { id: this.#newId(), spec, specText: JSON.stringify(spec), retryOf: null }
   }
 }
 

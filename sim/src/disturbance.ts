@@ -96,7 +96,8 @@ export class Disturbance {
     break: () => this.#ports.network.breakOff(this.#anyWorker().id),
     operator: () => {
       const { random, client, hub } = this.#ports
-      if (client.accepted.length > 0 && random.chance(0.6)) client.cancel(random.pick(client.accepted))
+      if (random.chance(0.1)) client.cancelGroup()
+      else if (client.accepted.length > 0 && random.chance(0.6)) client.cancel(random.pick(client.accepted))
       else hub.execute({ kind: 'drain', worker: this.#anyWorker().id, on: random.chance(0.5) }, ignore, ignore)
     },
     leave: () => {
