@@ -1,4 +1,14 @@
-import type { AttemptRow, BucketRow, ChunkRow, JobRow, RowWrite, TokenRow, WorkerRow } from '@stoker/protocol'
+import type {
+  AttemptRow,
+  BucketRow,
+  ChunkRow,
+  GroupRow,
+  JobRow,
+  RowWrite,
+  ScheduleRow,
+  TokenRow,
+  WorkerRow,
+} from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 
 /** An id as the hub makes them, told by its seq: time first, then digits that look random but end differently for each seq. */
@@ -71,6 +81,36 @@ export function aChunk(job: number, offset: number, over: Partial<ChunkRow> = {}
 }
 
 export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}', groupId: null }
+
+export function aGroup(firstSeq: number, over: Partial<GroupRow> = {}): GroupRow {
+  return {
+    ...{ id: idOf(firstSeq), owner: 'ada', name: 'sweep', firstSeq, size: 2, maxParallel: null, retryOf: null },
+    ...{ submittedAt: 1, endedAt: null, waiting: 0, queued: 2, active: 0, succeeded: 0, failed: 0 },
+    ...{ canceled: 0, timed_out: 0 },
+    ...over,
+  }
+}
+
+export const A_SCHEDULE: ScheduleRow = {
+  id: 's1',
+  owner: 'ada',
+  name: 'nightly',
+  cron: '0 3 * * *',
+  timezone: 'UTC',
+  overlap: 'skip',
+  catchUp: 'none',
+  enabled: 1,
+  spec: '{}',
+  createdAt: 1,
+  nextAt: 2,
+  runs: 0,
+  lastAt: null,
+  lastOutcome: null,
+  lastReason: null,
+  lastSeq: null,
+  lastJob: null,
+  lastGroup: null,
+}
 
 export const A_TOKEN: TokenRow = {
   id: 't1',
