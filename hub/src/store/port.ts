@@ -95,7 +95,7 @@ export interface Page {
 }
 
 /** Part of the list of groups, newest first; it goes on before the first seq `next`. */
-export interface GroupPage {
+interface GroupPage {
   readonly rows: readonly GroupRow[]
   readonly next: number | null
 }
