@@ -3,7 +3,7 @@ import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
 import { addGroup, countInGroup } from './groups.ts'
 import { moveJob } from './life-cycle.ts'
 import { giveUse } from './owner-limits.ts'
-import { firedSet, scheduleAfter } from './schedules.ts'
+import { applyOwnerRules } from './owner-rules.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
 import { classKeyOf } from './worker-class.ts'
@@ -113,21 +113,7 @@ const APPLIERS: Appliers = {
     if (token !== undefined) state.tokenByHash.delete(token.hash)
     state.tokens.delete(id)
   },
-  ownerLimits: (state, { owner, limits }) => {
-    if (Object.values(limits).every(limit => limit === null)) state.limits.delete(owner)
-    else state.limits.set(owner, limits)
-    state.woken.add(owner)
-  },
-  schedule: (state, change) => {
-    state.schedules.set(change.id, scheduleAfter(change, state.schedules.get(change.id)))
-  },
-  scheduleRemoved: (state, { id }) => {
-    state.schedules.delete(id)
-  },
-  fired: (state, change) => {
-    const known = state.schedules.get(change.schedule)
-    if (known !== undefined) state.schedules.set(known.id, { ...known, ...firedSet(change, known) })
-  },
+  ...applyOwnerRules,
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {

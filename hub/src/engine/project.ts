@@ -1,7 +1,7 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
 import type { NewJob } from './commands.ts'
 import { groupRow } from './groups.ts'
-import { firedSet, scheduleAfter } from './schedules.ts'
+import { projectOwnerRules } from './owner-rules.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
@@ -109,27 +109,7 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
-  ownerLimits: ({ owner, limits }) => {
-    const isNone = Object.values(limits).every(limit => limit === null)
-    return [
-      isNone
-        ? { op: 'delete', table: 'ownerLimits', key: { owner } }
-        : { op: 'put', table: 'ownerLimits', row: { owner, ...limits } },
-    ]
-  },
-  schedule: (change, state) => [
-    {
-      op: 'put',
-      table: 'schedule',
-      row: { ...scheduleAfter(change, state.schedules.get(change.id)), spec: change.spec },
-    },
-  ],
-  scheduleRemoved: ({ id }) => [{ op: 'delete', table: 'schedule', key: { id } }],
-  fired: (change, state) => {
-    const known = state.schedules.get(change.schedule)
-    if (known === undefined) return []
-    return [{ op: 'update', table: 'schedule', key: { id: known.id }, set: firedSet(change, known) }]
-  },
+  ...projectOwnerRules,
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */
@@ -183,21 +163,8 @@ function projectSubmitted(
   return rows
 }
 
-type NewJobFacts = Pick<
-  JobRow,
-  | 'seq'
-  | 'id'
-  | 'owner'
-  | 'bucket'
-  | 'name'
-  | 'type'
-  | 'priority'
-  | 'labels'
-  | 'spec'
-  | 'submittedAt'
-  | 'retryOf'
-  | 'groupId'
->
+type Told = 'seq' | 'id' | 'owner' | 'bucket' | 'name' | 'type' | 'priority' | 'labels' | 'spec' | 'submittedAt'
+type NewJobFacts = Pick<JobRow, Told | 'retryOf' | 'groupId'>
 
 /** Written out, not spread: this runs for every job of a large batch. */
 function newJobRow(facts: NewJobFacts): JobRow {
