@@ -16,7 +16,9 @@ const rooms = {
     'hub/src/outputs',
     'hub/src/store/port.ts',
     'hub/src/scheduler/explain',
+    'hub/src/schedules',
   ],
+  'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/store/port.ts'],
   'hub/src/gateways': [
     'protocol',
     'files',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   CreatedToken,
   CreatedWebhook,
+  isSweep,
   Job,
   JobCounts,
   JobDetail,
@@ -25,11 +26,14 @@ import { type Call, createCaller } from './caller.ts'
 import type { FollowOptions as EventOptions } from './event-stream.ts'
 import { type FeedOptions, followFeed } from './feed.ts'
 import { fetchTransport } from './fetch-transport.ts'
+import { groupCalls } from './group-calls.ts'
 import { followJob } from './job-events.ts'
 import { type LogOptions, readLogs } from './job-logs.ts'
 import { nodeTransport } from './node-transport.ts'
+import { ownerCalls } from './owner-calls.ts'
 import { postJobs, type SubmittedJob } from './post-jobs.ts'
 import { queryText } from './query.ts'
+import { scheduleCalls } from './schedule-calls.ts'
 import { SubmitBatches } from './submit-batches.ts'
 
 export interface ClientOptions {
@@ -52,6 +56,7 @@ export interface JobFilter {
   readonly worker?: string | undefined
   readonly name?: string | undefined
   readonly owner?: string | undefined
+  readonly group?: string | undefined
   readonly label?: readonly string[] | undefined
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
@@ -86,9 +91,13 @@ export function createClient(options: ClientOptions) {
   return {
     url,
     close: transport.close,
+    ...groupCalls(caller),
+    ...scheduleCalls(caller),
+    ...ownerCalls(caller),
 
     /** Concurrent submits travel together; each caller gets its own job or its own refusal. One that names other jobs goes alone: names are those of its own batch. */
     async submit(spec: JobSpecInput, of: SubmitOptions = {}): Promise<SubmittedJob> {
+      if (isSweep(spec)) throw new Error('a spec with "array" or "matrix" makes a group: submit it with submitAll')
       const { failFast = false, idempotencyKey, signal } = of
       const mayTravel = idempotencyKey === undefined && signal === undefined && spec.dependsOn === undefined
       if (mayTravel) return batches.submit(spec, failFast)

@@ -144,6 +144,7 @@ export function aJob(of: Partial<JobDetail> = {}): JobDetail {
     signal: null,
     progress: null,
     retryOf: null,
+    group: null,
     result: null,
     history: [],
     ...of,

@@ -21,6 +21,7 @@ import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
+import { Firing } from './schedules/firing.ts'
 import { openSealing } from './sealing.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
@@ -137,10 +138,12 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     log,
   })
   gateway.listen(api.server as Server)
+  const firing = new Firing({ engine, queries: store.queries, now: Date.now, newId, diskGuard: disk.guard })
   const timers = [
     setInterval(() => {
       clock.tick()
       void engine.execute({ kind: 'tick' }).catch(() => {})
+      void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
     }, TICK_MS),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),
     setInterval(

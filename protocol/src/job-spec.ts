@@ -4,6 +4,7 @@ import { completeDependencies, Dependency, DependsOnInput } from './dependency.t
 import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
+import { SWEEP_KEYS } from './sweep.ts'
 
 const DAY_MS = 86_400_000
 export const MAX_SPEC_BYTES = 256 * 1024
@@ -226,7 +227,8 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
   }
 }
 
-function defaultName(type: JobSpec['type'], command: string | readonly string[] | undefined): string {
+/** What a job is called that was given no name. */
+export function defaultName(type: string, command: string | readonly string[] | undefined): string {
   if (command === undefined) return type
   const words = typeof command === 'string' ? command : command.join(' ')
   return words.length > 60 ? `${words.slice(0, 59)}…` : words
@@ -241,7 +243,7 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
   retries: ['max', 'on', 'backoff'],
   'retries.backoff': ['initial', 'max'],
 }
-const TOP = Object.keys(SpecInput.shape)
+const TOP = [...Object.keys(SpecInput.shape), ...SWEEP_KEYS]
 
 function knownKeys(path: string): readonly string[] {
   return NESTED[path] ?? TOP

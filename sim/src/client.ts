@@ -1,5 +1,5 @@
 import type { JobSpec, Refused } from '@stoker/protocol'
-import type { NewJob } from '../../hub/src/engine/commands.ts'
+import type { NewGroup, NewJob } from '../../hub/src/engine/commands.ts'
 import type { SimHub } from './hub/sim-hub.ts'
 import { resolveLinks } from './links.ts'
 import type { Random } from './world/random.ts'
@@ -13,6 +13,13 @@ export interface ClientPorts {
   /** How long a client waits before it asks again with the same key. */
   readonly patienceMs: () => number
   readonly answered: (key: string, reply: { readonly firstSeq: number; readonly count: number }) => void
+}
+
+interface Request {
+  readonly isGroup: boolean
+  readonly maxParallel: number | null
+  isAnswered: boolean
+  earlier: string | null
 }
 
 /** Submits until it has an answer, with the same key each time, as a careful client does. */
@@ -31,10 +38,14 @@ export class Client {
     return this.#open === 0
   }
 
+  /** Some lists are groups. */
   submit(specs: readonly JobSpec[]): void {
+    const { random } = this.#ports
+    const isGroup = specs.length > 1 && random.chance(0.5)
+    const maxParallel = isGroup && random.chance(0.5) ? random.between(1, 3) : null
     this.#lastKey += 1
     this.#open += 1
-    this.#try(`key-${this.#lastKey}`, specs, { isAnswered: false, earlier: this.#anyAccepted() })
+    this.#try(`key-${this.#lastKey}`, specs, { isGroup, maxParallel, isAnswered: false, earlier: this.#anyAccepted() })
   }
 
   /** Asks once for one of the things that can be asked of a job that has not started. */
@@ -58,7 +69,15 @@ export class Client {
     this.#ports.hub.execute({ kind: 'cancel', job, by: 'a client' }, ignore, ignore)
   }
 
-  #try(key: string, specs: readonly JobSpec[], request: { isAnswered: boolean; earlier: string | null }): void {
+  /** Asks once for the end of some group. */
+  cancelGroup(): void {
+    const { hub, random } = this.#ports
+    const groups = [...(hub.state?.groups.keys() ?? [])]
+    if (groups.length > 0)
+      hub.execute({ kind: 'cancelGroup', group: random.pick(groups), by: 'a client' }, ignore, ignore)
+  }
+
+  #try(key: string, specs: readonly JobSpec[], request: Request): void {
     if (request.isAnswered) return
     const { timeline, hub, random, lostReply, patienceMs } = this.#ports
     const ids = specs.map(() => this.#newId())
@@ -72,7 +91,8 @@ export class Client {
       for (let index = 0; index < reply.count; index += 1) this.accepted.push(reply.firstSeq + index)
       if (random.chance(0.3)) this.wish(random.pick(this.accepted.slice(-20)))
     }
-    const command = { kind: 'submit' as const, owner: 'anna', jobs, key: { key, hash: key }, failFast: false }
+    const groups = request.isGroup ? [this.#newGroup(specs.length, request.maxParallel)] : []
+    const command = { kind: 'submit' as const, owner: 'anna', jobs, groups, key: { key, hash: key }, failFast: false }
     /** The earlier job has ended in another way than asked: the batch does without it. */
     const refused = (error: Refused) => {
       if (error.code !== 'dependency.unmeetable') return
@@ -81,6 +101,10 @@ export class Client {
     }
     timeline.in(1, () => hub.execute(command, answer, refused))
     timeline.in(patienceMs(), () => this.#try(key, specs, request))
+  }
+
+  #newGroup(size: number, maxParallel: number | null): NewGroup {
+    return { id: this.#newId(), name: 'group', first: 0, size, maxParallel, retryOf: null }
   }
 
   #newId(): string {

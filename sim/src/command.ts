@@ -70,7 +70,7 @@ function positive(name: string, text: string): number {
 /** Every eighth seed sends real bytes: encoded, parsed and checked. */
 function optionsOf({ workers, jobs, gpus, plan, minutes, plain }: Asked, seed: number): SimOptions {
   const world = { seed, workers, jobs, maxGpus: gpus, plan, faultMs: minutes * 60_000 }
-  return { ...world, isPlain: plain, isEncoded: !plain && seed % 8 === 0, plant: null }
+  return { ...world, isPlain: plain, isEncoded: !plain && seed % 8 === 0, hasSchedule: false, plant: null }
 }
 
 function flagsOf({ workers, jobs, gpus, minutes, faults, plain }: Asked): string {

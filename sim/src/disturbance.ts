@@ -96,7 +96,8 @@ export class Disturbance {
     break: () => this.#ports.network.breakOff(this.#anyWorker().id),
     operator: () => {
       const { random, client, hub } = this.#ports
-      if (client.accepted.length > 0 && random.chance(0.4)) client.cancel(random.pick(client.accepted))
+      if (random.chance(0.1)) client.cancelGroup()
+      else if (client.accepted.length > 0 && random.chance(0.4)) client.cancel(random.pick(client.accepted))
       else if (client.accepted.length > 0 && random.chance(0.7)) client.wish(random.pick(client.accepted.slice(-20)))
       else hub.execute({ kind: 'drain', worker: this.#anyWorker().id, on: random.chance(0.5) }, ignore, ignore)
     },

@@ -6,6 +6,7 @@ import { type RunFigures, Stats } from './check/stats.ts'
 import { Client } from './client.ts'
 import { Disturbance } from './disturbance.ts'
 import type { FaultPlan } from './faults.ts'
+import { HouseRules } from './house-rules.ts'
 import { WALL_START_MS } from './hub/sim-clock.ts'
 import { SimHub } from './hub/sim-hub.ts'
 import { linkBatch } from './links.ts'
@@ -31,6 +32,8 @@ export interface SimOptions {
   /** The same small job over and over, submitted in large batches. */
   readonly isPlain: boolean
   readonly isEncoded: boolean
+  /** A schedule adds jobs of its own. */
+  readonly hasSchedule: boolean
   readonly plant: Plant | null
 }
 
@@ -54,10 +57,18 @@ export function runSim(options: SimOptions): SimResult {
   for (const worker of workers) world.join(worker)
   submitAll(options, client, fleet, timeline, random.fork())
   disturbance.start()
+  const rules = houseRules(options, hub, timeline, random.fork())
+  if (!options.isPlain) rules.start()
   timeline.in(options.faultMs, () => disturbance.heal())
   let isQuiet = false
   const look = () => {
-    isQuiet = disturbance.isOver && client.isDone && hub.isIdle && isOver(hub.state) && workers.every(w => w.isIdle)
+    isQuiet =
+      disturbance.isOver &&
+      client.isDone &&
+      (options.isPlain || rules.isDone) &&
+      hub.isIdle &&
+      isOver(hub.state) &&
+      workers.every(w => w.isIdle)
     if (disturbance.isOver) client.releaseAll()
     if (!isQuiet) timeline.in(1000, look)
   }
@@ -189,6 +200,18 @@ function submitAll(
     const batch = isPlain ? specs : linkBatch(random, specs)
     timeline.in(isPlain ? 0 : random.next() * faultMs * 0.8, () => client.submit(batch))
   }
+}
+
+function houseRules(
+  { maxGpus, faultMs, hasSchedule }: SimOptions,
+  hub: SimHub,
+  timeline: Timeline,
+  random: Random,
+): HouseRules {
+  return new HouseRules({
+    ...{ timeline, random, hub, maxGpus, hasSchedule, endMs: faultMs * 0.8 },
+    job: () => plainJob(random),
+  })
 }
 
 function isOver(state: State | null): boolean {

@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Worker, WorkerDetail } from '@stoker/protocol'
+import type { GroupDetail, Owner, ScheduleDetail, Worker, WorkerDetail } from '@stoker/protocol'
 import { beforeEach, expect, test } from 'vitest'
 import { aJob, asJob, openStream, refuse, reply, sse, TEST_TOKEN } from '../../../client/src/test-hub.ts'
 import { OUTPUT_SCHEMAS, type OutputName } from '../output/schemas.ts'
@@ -57,6 +57,32 @@ const detail: WorkerDetail = {
   samples: [],
   attempts: [{ job: ended.id, attempt: 1, state: 'running', gpus: [] }],
 }
+const group: GroupDetail = {
+  id: '01890000-0000-7000-8000-00000000000a',
+  name: 'sweep',
+  owner: 'ann',
+  size: 3,
+  maxParallel: 2,
+  retryOf: null,
+  submittedAt: NOW,
+  endedAt: NOW,
+  counts: { waiting: 0, queued: 0, active: 0, succeeded: 2, failed: 1, canceled: 0, timed_out: 0 },
+  failures: [asJob(ended)],
+}
+const schedule: ScheduleDetail = {
+  id: '01890000-0000-7000-8000-00000000000b',
+  ...{ name: 'nightly', owner: 'ann', cron: '0 3 * * *', timezone: 'UTC', overlap: 'skip', catchUp: 'none' },
+  enabled: true,
+  createdAt: NOW,
+  nextAt: NOW,
+  runs: 1,
+  last: { at: NOW, outcome: 'submitted', reason: null },
+  lastJob: ended.id,
+  lastGroup: null,
+  spec: { type: 'noop' },
+}
+const limits = { queued: 5, running: null, gpus: 2, bytes: 1e10 }
+const owner: Owner = { owner: 'ann', counts: group.counts, running: 1, gpus: 1, limits }
 const token = { id: 't-1', role: 'submit', owner: 'ann', label: '', createdAt: NOW, expiresAt: null, usedBy: null }
 
 beforeEach(() => {
@@ -74,6 +100,25 @@ beforeEach(() => {
     'POST /api/v1/tokens': [201, { ...token, secret: 'stk_secret' }],
     'GET /api/v1/tokens': [200, { tokens: [token] }],
     'DELETE /api/v1/tokens/:id': [204, undefined],
+    'GET /api/v1/groups': [200, { groups: [group], next: 'more' }],
+    'GET /api/v1/groups/:id': [200, group],
+    'POST /api/v1/groups/:id/cancel': [202, { canceled: 1, stopping: 2, group }],
+    'POST /api/v1/groups/:id/retry': [
+      201,
+      {
+        jobs: [{ id: ended.id, unschedulable: null }],
+        groups: [{ id: group.id, name: 'sweep', first: 0, size: 1 }],
+      },
+    ],
+    'GET /api/v1/schedules': [200, { schedules: [schedule], next: null }],
+    'POST /api/v1/schedules': [201, schedule],
+    'GET /api/v1/schedules/nightly': [200, schedule],
+    'PATCH /api/v1/schedules/nightly': [200, { ...schedule, enabled: false, nextAt: null }],
+    'DELETE /api/v1/schedules/nightly': [204, undefined],
+    'POST /api/v1/schedules/nightly/run': [201, schedule],
+    'GET /api/v1/owners': [200, { owners: [owner], next: null }],
+    'GET /api/v1/owners/ann': [200, owner],
+    'PUT /api/v1/owners/ann/limits': [200, limits],
     'GET /api/v1/me': [200, { owner: 'ann', role: 'submit', tokenId: 't-1' }],
     'GET /health': [200, { status: 'ok', version: '9', epoch: 3, startedAt: NOW, workers: { connected: 1, total: 1 } }],
   }
@@ -99,6 +144,22 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['priority', ['priority', SHORT, '7'], 0, `${waiting.id}\n`],
   ['priority', ['priority', SHORT, '-7'], 0, `${waiting.id}\n`],
   ['retry', ['retry', SHORT], 0, ''],
+  ['list', ['list', '--group', group.id], 0, `${ended.id}\n`],
+  ['groups', ['groups', '--limit', '5'], 0, `${group.id}\n`],
+  ['group show', ['group', 'show', group.id], 0, `${group.id}\n`],
+  ['group cancel', ['group', 'cancel', group.id], 0, `${group.id}\n`],
+  ['group retry', ['group', 'retry', group.id], 0, `${group.id}\n`],
+  ['group wait', ['group', 'wait', group.id, '--timeout', '9s'], 100, `${group.id}\n`],
+  ['schedule add', ['schedule', 'add', 'nightly', '--cron', '0 3 * * *', '-'], 0, `${schedule.id}\n`],
+  ['schedule list', ['schedule', 'list'], 0, `${schedule.id}\n`],
+  ['schedule show', ['schedule', 'show', 'nightly'], 0, `${schedule.id}\n`],
+  ['schedule pause', ['schedule', 'pause', 'nightly'], 0, `${schedule.id}\n`],
+  ['schedule resume', ['schedule', 'resume', 'nightly'], 0, `${schedule.id}\n`],
+  ['schedule run', ['schedule', 'run', 'nightly'], 0, `${schedule.id}\n`],
+  ['schedule remove', ['schedule', 'remove', 'nightly'], 0, 'nightly\n'],
+  ['owner list', ['owner', 'list'], 0, 'ann\n'],
+  ['owner show', ['owner', 'show', 'ann'], 0, 'ann\n'],
+  ['owner limit', ['owner', 'limit', 'ann', '--queued', 'none', '--bytes', '10GB'], 0, 'ann\n'],
   ['workers', ['workers'], 0, 'w-1\n'],
   ['workers', ['workers', 'box'], 0, 'w-1\n'],
   ['drain', ['drain', 'box'], 0, 'w-1\n'],

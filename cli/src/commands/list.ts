@@ -13,6 +13,7 @@ interface ListOptions extends OutputOptions {
   readonly worker?: string
   readonly name?: string
   readonly owner?: string
+  readonly group?: string
   readonly label?: readonly string[]
   readonly limit?: number
   readonly cursor?: string
@@ -25,6 +26,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--worker <name>', 'only jobs that ran on this worker')
     .option('--name <name>', 'only jobs with this name')
     .option('--owner <owner>', 'only jobs of this owner (admin)')
+    .option('--group <id>', 'only members of this group')
     .option('--label <K=V>', 'only jobs with this label (repeatable)', gatherText)
     .option('-n, --limit <n>', 'how many (50; at most 1000)', wholeNumber)
     .option('--cursor <cursor>', 'continue where a list ended')

@@ -1,10 +1,9 @@
 import type { Client } from '@stoker/client'
-import type { Job } from '@stoker/protocol'
+import { isSweep, type Job } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts'
-import { Failure } from '../failure.ts'
 import { followJob } from '../follow/follow-job.ts'
 import { lasted, shortId, stateText } from '../output/job-words.ts'
 import { paperOf } from '../output/paper.ts'
@@ -13,13 +12,16 @@ import { type OutputOptions, type Printer, printerFor, type View, withOutput } f
 import type { OutputOf } from '../output/schemas.ts'
 import { wholeIds } from '../spec/after.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
-import { type FoundSpec, readSpecs } from '../spec/read-specs.ts'
+import type { FoundSpec } from '../spec/read-specs.ts'
+import { specFromWords } from '../spec/spec-from-words.ts'
 import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
+import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
+import { runGroup } from './run-group.ts'
 
-type RunOptions = SpecOptions & OutputOptions & { readonly detach?: boolean }
+type RunOptions = SpecOptions & SweepOptions & OutputOptions & { readonly detach?: boolean }
 
 export function define(command: Command, cli: Cli): void {
-  withOutput(withSpecOptions(command))
+  withOutput(withSweepOptions(withSpecOptions(command)))
     .usage('[options] -- <program> [args...]\n       stoker run [options] <file>')
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
     .option('--detach', 'do not follow the job')
@@ -28,9 +30,10 @@ export function define(command: Command, cli: Cli): void {
 }
 
 async function run(words: readonly string[], options: RunOptions, cli: Cli): Promise<number> {
-  const found = await specOf(words, cli)
+  const found = await specFromWords('run', words, cli)
   const out = printerFor(cli.io, options)
   return withHub(cli.io, options, async client => {
+    if (isSweep(applySweepOptions(found.spec, options))) return startGroup(client, found, options, cli, out)
     const stop = stopOnSignal(cli, out)
     try {
       const { id, unschedulable } = await submit(client, found, options)
@@ -57,6 +60,18 @@ async function submit(client: Client, found: FoundSpec, options: RunOptions) {
   }
 }
 
+async function startGroup(client: Client, found: FoundSpec, options: RunOptions, cli: Cli, out: Printer) {
+  const spec = applySweepOptions(applySpecOptions(found.spec, await wholeIds(client, options)), options)
+  const submitted = await client.submitAll([spec], { failFast: options.failFast }).catch((error: unknown) => {
+    throw locateIssues(error, [found])
+  })
+  const [group] = submitted.groups
+  if (group === undefined) throw new Error('a group was submitted, the hub answered none')
+  if (options.detach !== true) return runGroup(client, group, cli, out)
+  out.show({ id: group.id, exitCode: null, job: null }, runView)
+  return EXIT.ok
+}
+
 async function follow(client: Client, id: string, cli: Cli, out: Printer, left: AbortSignal): Promise<number> {
   const { io } = cli
   const outs =
@@ -74,26 +89,6 @@ async function follow(client: Client, id: string, cli: Cli, out: Printer, left: 
     out.note(`left; the job is still being stopped, see it with: stoker show ${shortId(id)}`)
     return EXIT.left
   }
-}
-
-async function specOf(words: readonly string[], cli: Cli): Promise<FoundSpec> {
-  if (cli.argv.includes('--')) {
-    if (words.length > 0) return { spec: { command: [...words] }, place: () => null }
-    throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })
-  }
-  const [file, ...more] = words
-  if (file === undefined || more.length > 0 || !/(^-|\.(ya?ml|json))$/i.test(file)) {
-    throw new Failure('run takes a program behind -- or one job file (.yaml, .yml, .json or - for stdin)', {
-      exitCode: EXIT.usage,
-      details: [`for a program:  stoker run -- ${words.join(' ') || 'python3 train.py'}`],
-    })
-  }
-  const [found, ...others] = await readSpecs(file, cli.io)
-  if (found === undefined || others.length > 0)
-    throw new Failure(`run follows one job, ${file} holds ${others.length + 1}; use: stoker submit ${file}`, {
-      exitCode: EXIT.usage,
-    })
-  return found
 }
 
 /** The first Ctrl-C cancels the job, also one that is only just being submitted; the second leaves. */

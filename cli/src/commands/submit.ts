@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
-import { plainText } from '../output/plain-text.ts'
-import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
-import type { OutputOf } from '../output/schemas.ts'
+import { submittedView } from '../output/group-views.ts'
+import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
 import { wholeIds } from '../spec/after.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
 import { readSpecs } from '../spec/read-specs.ts'
 import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
+import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
 
-type SubmitOptions = SpecOptions & OutputOptions & { readonly key?: string }
+type SubmitOptions = SpecOptions & SweepOptions & OutputOptions & { readonly key?: string }
 
 export function define(command: Command, cli: Cli): void {
-  withOutput(withSpecOptions(command))
+  withOutput(withSweepOptions(withSpecOptions(command)))
     .argument('<files...>', 'YAML or JSON; several documents or a list are a batch; - is stdin')
     .option('--key <text>', 'idempotency key: submitting again with it gives the same jobs')
     .action((files: string[], options: SubmitOptions) => submit(files, options, cli))
@@ -22,20 +22,12 @@ async function submit(files: readonly string[], options: SubmitOptions, cli: Cli
   const found = (await Promise.all(files.map(file => readSpecs(file, cli.io)))).flat()
   await withHub(cli.io, options, async client => {
     const whole = await wholeIds(client, options)
-    const specs = found.map(one => applySpecOptions(one.spec, whole))
+    const specs = found.map(one => applySweepOptions(applySpecOptions(one.spec, whole), options))
     try {
-      const jobs = await client.submitMany(specs, { failFast: options.failFast, idempotencyKey: options.key })
-      printerFor(cli.io, options).show({ jobs: [...jobs] }, submittedView)
+      const submitted = await client.submitAll(specs, { failFast: options.failFast, idempotencyKey: options.key })
+      printerFor(cli.io, options).show(submitted, submittedView)
     } catch (error) {
       throw locateIssues(error, found)
     }
   })
-}
-
-const submittedView: View<OutputOf<'submit'>> = {
-  ids: ({ jobs }) => jobs.map(job => job.id),
-  human: ({ jobs }) =>
-    jobs
-      .map(job => (job.unschedulable === null ? job.id : `${job.id}  waits: ${plainText(job.unschedulable)}`))
-      .join('\n'),
 }

@@ -4,6 +4,7 @@ import { TokenBook } from './auth.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDocsRoutes } from './docs.ts'
 import { addFeedRoute } from './feed.ts'
+import { addGroupRoutes } from './groups.ts'
 import { addJobEventsRoute } from './job-events.ts'
 import { JobNames } from './job-names.ts'
 import { JobWatch } from './job-watch.ts'
@@ -13,8 +14,10 @@ import { addLogsRoute } from './logs.ts'
 import { addMetricsRoute } from './metrics/route.ts'
 import { OpenStreams } from './open-streams.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
+import { addOwnerRoutes } from './owners.ts'
 import { answerBrokenRequest, answerWithProblems, refuseOtherMethods, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
+import { addScheduleRoutes } from './schedules.ts'
 import { addServiceRoutes } from './service.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
@@ -69,12 +72,15 @@ function addRoutes(api: Api, context: RouteContext): void {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
   addJobWishRoutes(api, context)
+  addGroupRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)
   addWebhookRoutes(api, context)
+  addOwnerRoutes(api, context)
+  addScheduleRoutes(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)

@@ -37,6 +37,12 @@ function visible(change: Change, caller: Caller, jobs: ReadonlyMap<number, JobNa
     const { key: _, ...rest } = change
     return isAdmin || change.owner === caller.owner ? [rest] : []
   }
+  if (change.c === 'group' || change.c === 'ownerLimits')
+    return isAdmin || change.owner === caller.owner ? [change] : []
+  if (change.c === 'schedule') {
+    const { spec: _, ...rest } = change
+    return isAdmin || change.owner === caller.owner ? [rest] : []
+  }
   if (change.c === 'worker') {
     const { secretHash: _, bootId: __, ...rest } = change
     return [rest]

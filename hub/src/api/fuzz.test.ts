@@ -131,7 +131,8 @@ test('methods a route does not have are refused by name, unknown paths and metho
       if (path.endsWith('/jobs') && method === 'POST') continue
       const got = await send({ method, path, headers, body: method === 'HEAD' ? '' : '{' })
       expectNoFault([method, path], got, method)
-      if (method === 'PUT' && template in document.paths) expect(got.status).toBe(405)
+      const paths = document.paths[template]
+      if (method === 'PUT' && paths !== undefined && !('put' in paths)) expect(got.status).toBe(405)
     }
   }
 })

@@ -15,6 +15,7 @@ import type { Queries } from '../store/port.ts'
 import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { cursorAfter, parseCursor } from './cursor.ts'
+import { findGroup, membersOf } from './group-ref.ts'
 import { findJob } from './job-ref.ts'
 import { submit } from './submit.ts'
 import { refuseValue } from './validation.ts'
@@ -40,6 +41,7 @@ const ListQuery = z.strictObject({
   worker: text.optional(),
   name: text.optional(),
   owner: text.optional(),
+  group: text.optional(),
   label: z
     .union([z.string(), z.array(z.string()).max(32)])
     .transform(parseLabels)
@@ -65,7 +67,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
     },
     onRequest: see,
     handler: async request => {
-      const { state, type, worker, name, owner, label, limit, cursor } = request.query
+      const { state, type, worker, name, owner, group, label, limit, cursor } = request.query
       const filter = {
         owner: ownerScope(callerOf(request), owner),
         states: state ?? null,
@@ -73,6 +75,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
         worker: worker === undefined ? null : await engine.read(live => workerByRef(live, worker)?.id ?? worker),
         name: name ?? null,
         labels: label ?? [],
+        seqs: group === undefined ? undefined : membersOf(await findGroup(queries, callerOf(request), group)),
       }
       const { rows, next } = await queries.page(filter, cursor ?? null, limit)
       return { jobs: await viewJobs(context, rows), next: next === null ? null : cursorAfter(next) }
@@ -123,7 +126,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
         throw new Refused('job.not_ended', `job ${row.id} is ${row.state}; only an ended job can be retried`)
       const spec = await specForRetry(queries, row)
       const job = { id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: row.id }
-      return submit(context, reply, { owner: row.owner, jobs: [job], key: null, failFast: false })
+      return submit(context, reply, { owner: row.owner, jobs: [job], groups: [], key: null, failFast: false })
     },
   })
 }

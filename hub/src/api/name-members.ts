@@ -1,7 +1,21 @@
 import { type Dependency, isJobId, type JobSpec, Refused, type SpecIssue } from '@stoker/protocol'
+import type { NewJob } from '../engine/commands.ts'
 
-/** The specs of a batch with every dependency named by id: a name is that of exactly one other member. */
-export function nameMembers(specs: readonly JobSpec[], ids: readonly string[]): readonly JobSpec[] {
+/** The jobs of a batch with every dependency named by id: a name is that of exactly one other member. */
+export function linkMembers(jobs: readonly NewJob[]): readonly NewJob[] {
+  const specs = jobs.map(({ spec }) => spec)
+  const named = nameMembers(
+    specs,
+    jobs.map(({ id }) => id),
+  )
+  if (named === specs) return jobs
+  return jobs.map((job, index) => {
+    const spec = named[index] ?? job.spec
+    return spec.dependsOn.length === 0 ? job : { ...job, spec, specText: JSON.stringify(spec) }
+  })
+}
+
+function nameMembers(specs: readonly JobSpec[], ids: readonly string[]): readonly JobSpec[] {
   if (specs.every(spec => spec.dependsOn.every(({ job }) => isJobId(job)))) return specs
   const byName = indexesByName(specs)
   const issues: SpecIssue[] = []

@@ -1,39 +1,68 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { formatSize, type JobSpec, MAX_SPEC_BYTES, parseJobSpec, Refused, type SpecIssue } from '@stoker/protocol'
+import {
+  type ExpandedSpec,
+  expandSpec,
+  formatSize,
+  isSweep,
+  MAX_MEMBERS,
+  MAX_SPEC_BYTES,
+  parseJobSpec,
+  Refused,
+  type SpecIssue,
+} from '@stoker/protocol'
 
-export const MAX_JOBS = 10_000
+export const MAX_JOBS = MAX_MEMBERS
 /** A spec takes some 10 µs to parse: others get their turn after a few milliseconds. */
 const SPECS_A_TURN = 250
 
-/** The specs of a submit, one or a batch; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
-export async function readSpecs(body: unknown, bodyBytes: number): Promise<readonly JobSpec[]> {
+/** The specs of a submit, one or a batch, with the groups some of them make; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
+export async function readSpecs(body: unknown, bodyBytes: number): Promise<readonly ExpandedSpec[]> {
   const mayBeLarge = !(bodyBytes <= MAX_SPEC_BYTES)
   if (!isBatch(body)) {
-    const parsed = readOne(body, mayBeLarge, '')
-    if ('spec' in parsed) return [parsed.spec]
+    const parsed = isSweep(body) ? await readSweep(body, mayBeLarge, '') : readOne(body, mayBeLarge, '')
+    if ('specs' in parsed) return [parsed]
     throw invalid(parsed.issues)
   }
   const { jobs } = body
   checkBatch(body, jobs)
-  const specs: JobSpec[] = []
+  const specs: ExpandedSpec[] = []
   const issues: SpecIssue[] = []
   for (const [i, value] of jobs.entries()) {
     if (i > 0 && i % SPECS_A_TURN === 0) await nextTurn()
-    const parsed = readOne(value, mayBeLarge, `jobs[${i}].`)
-    if ('spec' in parsed) specs.push(parsed.spec)
+    const prefix = `jobs[${i}].`
+    const parsed = isSweep(value) ? await readSweep(value, mayBeLarge, prefix) : readOne(value, mayBeLarge, prefix)
+    if ('specs' in parsed) specs.push(parsed)
     else issues.push(...parsed.issues)
   }
   if (issues.length > 0) throw invalid(issues)
+  checkCount(specs)
   return specs
 }
 
-type One = { readonly spec: JobSpec } | { readonly issues: readonly SpecIssue[] }
+type One = ExpandedSpec | { readonly issues: readonly SpecIssue[] }
 
 function readOne(value: unknown, mayBeLarge: boolean, prefix: string): One {
   if (mayBeLarge) checkSize(value, prefix)
   const parsed = parseJobSpec(value)
-  if (parsed.ok) return parsed
-  return { issues: parsed.issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message })) }
+  return parsed.ok ? { specs: [parsed.spec], group: null } : { issues: placed(parsed.issues, prefix) }
+}
+
+async function readSweep(value: unknown, mayBeLarge: boolean, prefix: string): Promise<One> {
+  if (mayBeLarge) checkSize(value, prefix)
+  const parsed = await expandSpec(value, async done => {
+    if (done % SPECS_A_TURN === 0) await nextTurn()
+  })
+  return parsed.ok ? parsed.expanded : { issues: placed(parsed.issues, prefix) }
+}
+
+function placed(issues: readonly SpecIssue[], prefix: string): readonly SpecIssue[] {
+  return issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message }))
+}
+
+function checkCount(specs: readonly ExpandedSpec[]): void {
+  const count = specs.reduce((sum, one) => sum + one.specs.length, 0)
+  if (count > MAX_JOBS)
+    throw invalid([{ path: 'jobs', message: `makes ${count} jobs with its groups; a batch has at most ${MAX_JOBS}` }])
 }
 
 /** A job spec has no key `jobs`, so one tells a batch. */

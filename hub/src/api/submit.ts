@@ -1,25 +1,18 @@
 import { sha256 } from '@stoker/files'
-import {
-  formatSize,
-  type IdempotencyRow,
-  type JobSpec,
-  JobSpecInput,
-  Problem,
-  Refused,
-  Submitted,
-} from '@stoker/protocol'
+import { formatSize, type IdempotencyRow, Problem, Refused, SubmitSpec, Submitted } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { NewJob, Replies } from '../engine/commands.ts'
+import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
+import { newJobs } from '../engine/new-jobs.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
-import { nameMembers } from './name-members.ts'
+import { linkMembers } from './name-members.ts'
 import { MAX_JOBS, readSpecs } from './read-specs.ts'
 import { checkAllButBody } from './validation.ts'
 
 /** Room for a full batch of ordinary specs; larger work comes in several batches. */
 const MAX_BODY_BYTES = 32 * 1024 * 1024
-const SubmitBody = z.union([JobSpecInput, z.strictObject({ jobs: z.array(JobSpecInput).min(1).max(MAX_JOBS) })])
+const SubmitBody = z.union([SubmitSpec, z.strictObject({ jobs: z.array(SubmitSpec).min(1).max(MAX_JOBS) })])
 const SubmitQuery = z.strictObject({ failFast: z.enum(['true', 'false']).optional() })
 
 /** The hot path: who asks is known from memory, specs are parsed once, the reply is written by hand. */
@@ -37,13 +30,12 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     onRequest: guard(context.tokens, ['admin', 'submit']),
     handler: async (request, reply) => {
       const specs = await readSpecs(request.body, Number(request.headers['content-length'] ?? Number.NaN))
-      const ids = specs.map(() => context.newId())
-      const named = nameMembers(specs, ids)
-      const jobs = named.map((spec, index) => newJob(ids[index] ?? '', spec))
-      const key = idempotencyKey(request, named === specs ? jobs.map(job => job.specText) : specs.map(asText))
+      const { jobs, groups } = newJobs(specs, context.newId)
+      const key = idempotencyKey(request, jobs, groups)
       return submit(context, reply, {
         owner: callerOf(request).owner,
-        jobs,
+        jobs: linkMembers(jobs),
+        groups,
         key,
         failFast: request.query.failFast === 'true',
       })
@@ -54,6 +46,7 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
 export interface Submission {
   readonly owner: string
   readonly jobs: readonly NewJob[]
+  readonly groups: readonly NewGroup[]
   readonly key: Pick<IdempotencyRow, 'key' | 'hash'> | null
   readonly failFast: boolean
 }
@@ -73,16 +66,22 @@ export async function submit(
     )
   }
   const done = await context.engine.execute({ kind: 'submit', ...submission })
-  const text = done.repeated ? await firstAnswer(context, done) : submittedText(submission.jobs, done.unschedulable)
+  const text = done.repeated
+    ? await firstAnswer(context, done)
+    : submittedText(submission.jobs, done.unschedulable, submission.groups)
   return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
 }
 
-function submittedText(jobs: readonly { readonly id: string }[], reasons: readonly (string | null)[]): string {
+function submittedText(
+  jobs: readonly { readonly id: string }[],
+  reasons: readonly (string | null)[],
+  groups: readonly Submitted['groups'][number][],
+): string {
   const parts = jobs.map(({ id }, i) => {
     const reason = reasons[i] ?? null
     return `{"id":"${id}","unschedulable":${reason === null ? 'null' : JSON.stringify(reason)}}`
   })
-  return `{"jobs":[${parts.join(',')}]}`
+  return `{"jobs":[${parts.join(',')}],"groups":${JSON.stringify(groups.map(({ id, name, first, size }) => ({ id, name, first, size })))}}`
 }
 
 async function firstAnswer(
@@ -97,23 +96,26 @@ async function firstAnswer(
     }
     return rows.map(row => (row.state === 'queued' ? (verdicts.get(row.bucket) ?? null) : null))
   })
-  return submittedText(rows, reasons)
-}
-
-function newJob(id: string, spec: JobSpec): NewJob {
-  return { id, spec, specText: asText(spec), retryOf: null }
-}
-
-function asText(spec: JobSpec): string {
-  return JSON.stringify(spec)
+  const groupIds = new Set(rows.flatMap(({ groupId }) => groupId ?? []))
+  const groups = await Promise.all([...groupIds].map(id => queries.groupById(id)))
+  return submittedText(
+    rows,
+    reasons,
+    groups.flatMap(group => (group === null ? [] : [{ ...group, first: group.firstSeq - firstSeq }])),
+  )
 }
 
 /** The hash is of the specs as understood and before ids are put for names, so spaces and defaults written out do not make it another body. */
-function idempotencyKey(request: FastifyRequest, specTexts: readonly string[]): Submission['key'] {
+function idempotencyKey(
+  request: FastifyRequest,
+  jobs: readonly NewJob[],
+  groups: readonly NewGroup[],
+): Submission['key'] {
   const key = request.headers['idempotency-key']
   if (key === undefined) return null
   if (typeof key !== 'string' || key.length < 1 || key.length > 200) {
     throw new Refused('request.invalid', `Idempotency-Key: found ${key.length} characters; allowed: 1 to 200`)
   }
-  return { key, hash: sha256(specTexts.join('\n')) }
+  const grouped = groups.map(({ id: _, ...group }) => JSON.stringify(group))
+  return { key, hash: sha256([...jobs.map(job => job.specText), ...grouped].join('\n')) }
 }

@@ -105,6 +105,7 @@ function jobView(row: JobRow, live: LiveLook): Job {
     signal: isEnded ? row.signal : null,
     progress: isAtWork ? live.progress(row.seq, row.attempts) : null,
     retryOf: row.retryOf,
+    group: row.groupId,
   }
 }
 

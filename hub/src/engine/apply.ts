@@ -1,6 +1,9 @@
 import type { Change, ChangeOf, JobState, TerminalState } from '@stoker/protocol'
 import { addWaiting, isBornWaiting, WAITING_APPLIERS } from './apply-waiting.ts'
 import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
+import { addGroup, countInGroup } from './groups.ts'
+import { giveUse } from './owner-limits.ts'
+import { applyOwnerRules } from './owner-rules.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
 import { bucketOf, countMove } from './tally.ts'
@@ -19,9 +22,9 @@ const APPLIERS: Appliers = {
   epoch: (state, { epoch }) => {
     state.epoch = epoch
   },
-  bucket: (state, { id, owner, priority, shape, terms }) => {
-    const key = bucketKey(owner, priority, shape, terms)
-    state.buckets.set(id, { id, key, owner, priority, shape, terms, live: 0 })
+  bucket: (state, { id, owner, priority, shape, terms, groupId = null }) => {
+    const key = bucketKey(owner, priority, shape, terms, groupId)
+    state.buckets.set(id, { id, key, owner, priority, shape, terms, groupId, live: 0 })
     state.bucketByKey.set(key, id)
     state.lastBucket = Math.max(state.lastBucket, id)
   },
@@ -31,19 +34,25 @@ const APPLIERS: Appliers = {
     state.buckets.delete(id)
     state.dirtyBuckets.delete(id)
   },
+  group: (state, group) => {
+    addGroup(state, group)
+  },
   submitted: (state, { jobs, owner }) => {
     const counters = countersOf(state, owner)
     let waiting = 0
     for (const job of jobs) {
       const { seq, bucket } = job
+      const known = bucketOf(state, bucket)
+      known.live += 1
       if (isBornWaiting(job)) {
         addWaiting(state, job)
+        countInGroup(state, known.groupId, null, 'waiting')
         waiting += 1
       } else {
         state.queued.add({ seq, bucket, attempts: 0, failures: 0, lost: 0 })
+        countInGroup(state, known.groupId, null, 'queued')
         state.dirtyBuckets.add(bucket)
       }
-      bucketOf(state, bucket).live += 1
       state.lastSeq = Math.max(state.lastSeq, seq)
     }
     counters.waiting += waiting
@@ -89,7 +98,10 @@ const APPLIERS: Appliers = {
     state.dirtyWorkers.add(id)
   },
   workerRemoved: (state, { id }) => {
-    for (const { claim } of workerOf(state, id).lost.values()) freeDevices(state, claim)
+    for (const { claim } of workerOf(state, id).lost.values()) {
+      freeDevices(state, claim)
+      giveUse(state, claim)
+    }
     state.workers.delete(id)
     state.dirtyWorkers.delete(id)
   },
@@ -115,11 +127,12 @@ const APPLIERS: Appliers = {
   webhookRemoved: (state, { id }) => {
     state.webhooks.delete(id)
   },
+  ...applyOwnerRules,
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
   const queued = state.queued.remove(change.job)
-  const { shape } = bucketOf(state, queued.bucket)
+  const { shape, owner, groupId } = bucketOf(state, queued.bucket)
   const claim: Claim = {
     job: change.job,
     epoch: change.epoch,
@@ -128,6 +141,8 @@ function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
     gpus: change.gpus,
     cpusMilli: shape.cpusMilli,
     memoryMb: shape.memoryMb,
+    owner,
+    groupId,
   }
   const active: ActiveJob = {
     seq: change.job,

@@ -1,3 +1,4 @@
+import { giveUse, takeUse } from './owner-limits.ts'
 import { type Claim, claimKey, type State, type WorkerState } from './state.ts'
 
 /** Used by recovery too: rows tell of an active job what `placed` told before. */
@@ -7,6 +8,7 @@ export function takeClaim(state: State, claim: Claim): void {
   worker.memoryMbFree -= claim.memoryMb
   worker.slotsFree -= 1
   for (const uuid of claim.gpus) state.devices.set(uuid, claimKey(claim))
+  takeUse(state, claim)
 }
 
 /** The attempt is over: what it claimed may be given again. */
@@ -16,6 +18,7 @@ export function giveBack(state: State, claim: Claim): void {
   worker.memoryMbFree += claim.memoryMb
   worker.slotsFree += 1
   freeDevices(state, claim)
+  giveUse(state, claim)
   state.dirtyWorkers.add(claim.worker)
 }
 

@@ -1,10 +1,13 @@
 import type {
   AttemptReport,
+  ChangeOf,
   Fence,
+  FireOutcome,
   Hello,
   IdempotencyRow,
   JobSpec,
   JobState,
+  OwnerLimits,
   Role,
   RowWrite,
   TerminalState,
@@ -19,12 +22,23 @@ export interface NewJob {
   readonly retryOf: string | null
 }
 
+/** Jobs of a submit that belong together: `size` of them from the one at `first` on. */
+export interface NewGroup {
+  readonly id: string
+  readonly name: string
+  readonly first: number
+  readonly size: number
+  readonly maxParallel: number | null
+  readonly retryOf: string | null
+}
+
 /** Everything that can be asked of the engine. Commands carry their time-independent inputs; ids and randomness are made by the asker. */
 export type Command =
   | {
       readonly kind: 'submit'
       readonly owner: string
       readonly jobs: readonly NewJob[]
+      readonly groups?: readonly NewGroup[]
       readonly key: { readonly key: string; readonly hash: string } | null
       readonly failFast: boolean
     }
@@ -74,6 +88,22 @@ export type Command =
       readonly secret: string
     }
   | { readonly kind: 'removeWebhook'; readonly id: string }
+  | { readonly kind: 'cancelGroup'; readonly group: string; readonly by: string }
+  | { readonly kind: 'setLimits'; readonly owner: string; readonly limits: OwnerLimits }
+  | ({ readonly kind: 'putSchedule' } & Omit<ChangeOf<'schedule'>, 'c' | 'at'>)
+  | { readonly kind: 'removeSchedule'; readonly id: string }
+  | {
+      readonly kind: 'fire'
+      readonly schedule: string
+      /** The due time that is met; null when someone asks for a run. */
+      readonly dueAt: number | null
+      readonly nextAt: number | null
+      readonly jobs: readonly NewJob[]
+      readonly groups: readonly NewGroup[]
+      /** Why the time passes without jobs. */
+      readonly missed: string | null
+      readonly refused: string | null
+    }
   | { readonly kind: 'rows'; readonly rows: readonly RowWrite[] }
 
 /** What a command needs from history, read by the loop before deciding. */
@@ -126,6 +156,12 @@ export interface Replies {
   revokeToken: null
   addWebhook: null
   removeWebhook: null
+  cancelGroup: { readonly canceled: number; readonly stopping: number }
+  setLimits: null
+  putSchedule: null
+  removeSchedule: null
+  /** Null: that time was met before. */
+  fire: { readonly outcome: FireOutcome | null }
   rows: null
 }
 export type ReplyTo<C extends Command> = Replies[C['kind']]

@@ -6,6 +6,8 @@ import type { Command, Facts, NewJob, Replies } from './commands.ts'
 import { decide } from './decide/decide.ts'
 import type { Emit, Rules } from './decide/emit.ts'
 import { settle } from './decide/settle.ts'
+import { projectGroups } from './groups.ts'
+import { wakeLimited } from './owner-limits.ts'
 import { project, projectCounters } from './project.ts'
 import type { Now, State } from './state.ts'
 
@@ -57,13 +59,14 @@ export class Core {
     this.#place(now)
     if (this.#changes.length === 0 && this.#rows.length === 0) return null
     const { state } = this
-    const rows = this.#rows.concat(projectCounters(state))
+    const rows = this.#rows.concat(projectCounters(state), projectGroups(state, now.wall))
     const changes = this.#changes
     const submissions = this.#submissions
     this.#changes = []
     this.#rows = []
     this.#submissions = new Map()
     state.dirtyCounters.clear()
+    state.dirtyGroups.clear()
     if (changes.length === 0)
       return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
     const body = JSON.stringify({ v: JOURNAL_VERSION, epoch: state.epoch, changes })
@@ -75,6 +78,7 @@ export class Core {
 
   #place(now: Now): void {
     const { state } = this
+    wakeLimited(state)
     for (const { job, worker, gpus } of this.#policy.plan(state, now)) {
       const attempt = (state.queued.get(job)?.attempts ?? 0) + 1
       this.#emit.change({ c: 'placed', job, epoch: state.epoch, attempt, worker, gpus: [...gpus], at: now.wall })

@@ -19,6 +19,10 @@ export function dump(state: State): StateDump {
     devices: byKey(state.devices, holder => holder),
     tokens: byKey(state.tokens, token => sorted(token)),
     webhooks: byKey(state.webhooks, webhook => sorted(webhook)),
+    groups: byKey(state.groups, group => sorted(group)),
+    limits: byKey(state.limits, limits => sorted(limits)),
+    use: byKey(state.use, use => sorted(use)),
+    schedules: byKey(state.schedules, schedule => sorted(schedule)),
     counters: byKey(state.counters, counts => sorted(Object.fromEntries(Object.entries(counts).filter(([, n]) => n)))),
   }
 }

@@ -197,7 +197,8 @@ export class EngineLoop {
   }
 
   #isTriedAgain(pending: Pending, reserve: boolean): boolean {
-    if (reserve && pending.command.kind !== 'submit') return true
+    const { kind } = pending.command
+    if (reserve && kind !== 'submit' && kind !== 'fire') return true
     pending.reject(new Refused('disk.full', 'the disk of the hub is full; nothing was written'))
     return false
   }

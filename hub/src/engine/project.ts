@@ -2,6 +2,8 @@ import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/pro
 import { announceEnd } from './announce-end.ts'
 import { isBornWaiting } from './apply-waiting.ts'
 import type { NewJob } from './commands.ts'
+import { groupRow } from './groups.ts'
+import { projectOwnerRules } from './owner-rules.ts'
 import { projectCauses, projectNoCauses, setJob, WAITING_PROJECTORS } from './project-waiting.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
 
@@ -17,14 +19,15 @@ export function project(change: Change, state: State, jobs: Submissions): RowWri
 
 const PROJECTORS: Projectors = {
   epoch: ({ epoch }) => [{ op: 'put', table: 'meta', row: { key: 'epoch', value: String(epoch) } }],
-  bucket: ({ id, owner, priority, shape, terms }) => [
+  bucket: ({ id, owner, priority, shape, terms, groupId = null }) => [
     {
       op: 'insert',
       table: 'bucket',
-      row: { id, owner, priority, shape: JSON.stringify(shape), terms: JSON.stringify(terms) },
+      row: { id, owner, priority, shape: JSON.stringify(shape), terms: JSON.stringify(terms), groupId },
     },
   ],
   bucketDropped: ({ id }) => [{ op: 'delete', table: 'bucket', key: { id } }],
+  group: change => [{ op: 'insert', table: 'jobGroup', row: groupRow(change) }],
   submitted: projectSubmitted,
   placed: ({ job, epoch, attempt, worker, gpus, at }) => [
     setJob(job, {
@@ -124,6 +127,7 @@ const PROJECTORS: Projectors = {
     { op: 'delete', table: 'webhook', key: { id } },
     { op: 'delete', table: 'delivery', key: { webhook: id } },
   ],
+  ...projectOwnerRules,
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */
@@ -137,7 +141,7 @@ export function projectCounters(state: State): RowWrite[] {
 
 function projectSubmitted(
   { owner, at, jobs, key }: ChangeOf<'submitted'>,
-  _state: State,
+  state: State,
   specs: Submissions,
 ): RowWrite[] {
   const rows: RowWrite[] = []
@@ -155,6 +159,7 @@ function projectSubmitted(
       type,
       submittedAt: at,
       retryOf: retryOf ?? null,
+      groupId: state.buckets.get(bucket)?.groupId ?? null,
       priority: job.spec.priority,
       labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
       spec: job.specText,
@@ -176,10 +181,8 @@ function projectSubmitted(
   return rows
 }
 
-type NewJobFacts = Pick<
-  JobRow,
-  'seq' | 'id' | 'owner' | 'bucket' | 'name' | 'type' | 'priority' | 'labels' | 'spec' | 'submittedAt' | 'retryOf'
->
+type Told = 'seq' | 'id' | 'owner' | 'bucket' | 'name' | 'type' | 'priority' | 'labels' | 'spec' | 'submittedAt'
+type NewJobFacts = Pick<JobRow, Told | 'retryOf' | 'groupId'>
 
 /** Written out, not spread: this runs for every job of a large batch. */
 function newJobRow(facts: NewJobFacts, state: JobRow['state']): JobRow {
@@ -219,6 +222,7 @@ function newJobRow(facts: NewJobFacts, state: JobRow['state']): JobRow {
     note: null,
     usage: null,
     result: null,
+    groupId: facts.groupId,
   }
 }
 
@@ -279,6 +283,8 @@ function attemptRow(
     usage: null,
     cpusMilli: claim.cpusMilli,
     memoryMb: claim.memoryMb,
+    owner: claim.owner,
+    groupId: claim.groupId,
     ...end,
   }
   return {

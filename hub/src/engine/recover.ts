@@ -3,9 +3,12 @@ import {
   type BucketRow,
   type CounterRow,
   type EdgeRow,
+  type GroupRow,
   type HoldRow,
   isTerminal,
   type JobState,
+  type OwnerLimitsRow,
+  type ScheduleRow,
   type Shape,
   type Terms,
   type TokenRow,
@@ -14,6 +17,7 @@ import {
 } from '@stoker/protocol'
 import { apply } from './apply.ts'
 import { takeClaim } from './claims.ts'
+import { restoreGroup } from './groups.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
 import { beginSettling, putWaiting, waitingOf } from './waiting.ts'
@@ -28,6 +32,10 @@ export interface RecoveredRows {
   readonly tokens: readonly TokenRow[]
   readonly webhooks: readonly WebhookRow[]
   readonly counters: readonly CounterRow[]
+  /** Those with a member that has not ended. */
+  readonly groups: readonly GroupRow[]
+  readonly limits: readonly OwnerLimitsRow[]
+  readonly schedules: readonly ScheduleRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
   readonly edges: readonly (EdgeRow & { readonly id: string; readonly state: JobState })[]
@@ -88,6 +96,9 @@ export class Recovering {
     for (const { on, labels, ...webhook } of rows.webhooks)
       state.webhooks.set(webhook.id, { ...webhook, on: JSON.parse(on), labels: JSON.parse(labels) })
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
+    for (const row of rows.groups) restoreGroup(state, row)
+    for (const { owner, ...limits } of rows.limits) state.limits.set(owner, limits)
+    for (const { spec: _, ...schedule } of rows.schedules) state.schedules.set(schedule.id, schedule)
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)
     for (const { state: other, ...edge } of rows.edges) {
@@ -100,11 +111,11 @@ export class Recovering {
   }
 
   #bucket(row: BucketRow): void {
-    const { id, owner, priority } = row
+    const { id, owner, priority, groupId } = row
     const shape: Shape = JSON.parse(row.shape)
     const terms: Terms = JSON.parse(row.terms)
-    const key = bucketKey(owner, priority, shape, terms)
-    this.#state.buckets.set(id, { id, key, owner, priority, shape, terms, live: this.#live.get(id) ?? 0 })
+    const key = bucketKey(owner, priority, shape, terms, groupId)
+    this.#state.buckets.set(id, { id, key, owner, priority, shape, terms, groupId, live: this.#live.get(id) ?? 0 })
     this.#state.bucketByKey.set(key, id)
     this.#state.lastBucket = Math.max(this.#state.lastBucket, id)
   }
@@ -112,9 +123,9 @@ export class Recovering {
   #restoreActive(row: RecoveredActive, now: Now): void {
     const state = this.#state
     const job = this.#active.get(row.seq)
-    const shape = state.buckets.get(job?.bucket ?? -1)?.shape
+    const bucket = state.buckets.get(job?.bucket ?? -1)
     const worker = state.workers.get(row.worker)
-    if (job === undefined || shape === undefined || worker === undefined)
+    if (job === undefined || bucket === undefined || worker === undefined)
       throw new Error(`job ${row.seq} is active without its bucket or worker`)
     const claim: Claim = {
       job: row.seq,
@@ -122,8 +133,10 @@ export class Recovering {
       attempt: job.attempts,
       worker: row.worker,
       gpus: row.gpus,
-      cpusMilli: shape.cpusMilli,
-      memoryMb: shape.memoryMb,
+      cpusMilli: bucket.shape.cpusMilli,
+      memoryMb: bucket.shape.memoryMb,
+      owner: bucket.owner,
+      groupId: bucket.groupId,
     }
     const active: ActiveJob = {
       seq: row.seq,
@@ -175,6 +188,8 @@ function restoreLost(state: State, row: AttemptRow): void {
     gpus: body.gpus,
     cpusMilli: body.cpusMilli,
     memoryMb: body.memoryMb,
+    owner: body.owner,
+    groupId: body.groupId,
   }
   worker.lost.set(claimKey(claim), {
     claim,

@@ -31,6 +31,12 @@ export function termsOf(spec: JobSpec): Terms {
   }
 }
 
-export function bucketKey(owner: string, priority: number, shape: Shape, terms: Terms): string {
-  return JSON.stringify([owner, priority, shape, terms])
+export function bucketKey(
+  owner: string,
+  priority: number,
+  shape: Shape,
+  terms: Terms,
+  groupId: string | null = null,
+): string {
+  return JSON.stringify([owner, priority, shape, terms, ...(groupId === null ? [] : [groupId])])
 }

@@ -1,6 +1,19 @@
-import type { Abilities, AttemptState, Hardware, JobState, Role, Shape, TerminalState, Terms } from '@stoker/protocol'
+import type {
+  Abilities,
+  AttemptState,
+  Hardware,
+  JobState,
+  OwnerLimits,
+  Role,
+  Shape,
+  TerminalState,
+  Terms,
+} from '@stoker/protocol'
 import { Edges } from './edges.ts'
+import type { GroupState } from './groups.ts'
+import type { OwnerUse } from './owner-limits.ts'
 import { QueuedJobs } from './queued-jobs.ts'
+import type { ScheduleState } from './schedules.ts'
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
 export interface Now {
@@ -16,6 +29,8 @@ export interface Bucket {
   readonly priority: number
   readonly shape: Shape
   readonly terms: Terms
+  /** Members of a group have buckets of their own, so that a queued job need not name its group. */
+  readonly groupId: string | null
   live: number
 }
 
@@ -28,6 +43,8 @@ export interface Claim {
   readonly gpus: readonly string[]
   readonly cpusMilli: number
   readonly memoryMb: number
+  readonly owner: string
+  readonly groupId: string | null
 }
 
 export interface ActiveJob {
@@ -148,8 +165,16 @@ export interface State {
   readonly tokenByHash: Map<string, string>
   readonly webhooks: Map<string, WebhookState>
   readonly counters: Map<string, Record<JobState, number>>
+  readonly groups: Map<string, GroupState>
+  readonly limits: Map<string, OwnerLimits>
+  readonly use: Map<string, OwnerUse>
+  readonly schedules: Map<string, ScheduleState>
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Set<string>
+  /** Volatile: groups whose counts the current batch moved, also those that ended by it. */
+  readonly dirtyGroups: Set<GroupState>
+  /** Volatile: owners and groups whose limits may let something start. */
+  readonly woken: Set<string>
   /** Volatile: what the next plan has to look at. */
   readonly dirtyBuckets: Set<number>
   readonly dirtyWorkers: Set<string>
@@ -175,7 +200,13 @@ export function emptyState(): State {
     tokenByHash: new Map(),
     webhooks: new Map(),
     counters: new Map(),
+    groups: new Map(),
+    limits: new Map(),
+    use: new Map(),
+    schedules: new Map(),
     dirtyCounters: new Set(),
+    dirtyGroups: new Set(),
+    woken: new Set(),
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
   }

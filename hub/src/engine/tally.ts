@@ -1,4 +1,5 @@
 import type { JobState } from '@stoker/protocol'
+import { countInGroup } from './groups.ts'
 import { moveJob } from './life-cycle.ts'
 import { type Bucket, countersOf, type State } from './state.ts'
 
@@ -8,11 +9,12 @@ export function bucketOf(state: State, id: number): Bucket {
   return bucket
 }
 
-/** Moves one job of the bucket's owner from one counter to another; a move no job may make throws. */
+/** Moves one job of the bucket from one counter of its owner, and of its group, to another; a move no job may make throws. */
 export function countMove(state: State, bucket: number, from: JobState, to: JobState): void {
-  const { owner } = bucketOf(state, bucket)
+  const { owner, groupId } = bucketOf(state, bucket)
   const counters = countersOf(state, owner)
   counters[from] -= 1
   counters[moveJob(from, to)] += 1
+  countInGroup(state, groupId, from, to)
   state.dirtyCounters.add(`${from}:${owner}`).add(`${to}:${owner}`)
 }

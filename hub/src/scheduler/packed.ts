@@ -1,5 +1,6 @@
 import type { Bucket, Now, WorkerState } from '../engine/state.ts'
 import { misfit } from './fit.ts'
+import { Allowance } from './limits.ts'
 import type { Placement, Policy, View } from './policy.ts'
 import { isOpen, Room } from './room.ts'
 
@@ -19,11 +20,15 @@ export const packed: Policy = {
     if (view.queued.size === 0 || (view.dirtyBuckets.size === 0 && view.dirtyWorkers.size === 0)) return []
     const placements: Placement[] = []
     const taken = new Set<string>()
+    const allowance = new Allowance(view)
     let entries = openEntries(view, now)
     while (entries.length > 0) {
       const entry = first(entries)
-      const placement = placeHead(entry, taken)
-      if (placement !== null) placements.push(placement)
+      const placement = allowance.admits(entry.bucket) ? placeHead(entry, taken) : null
+      if (placement !== null) {
+        placements.push(placement)
+        allowance.take(entry.bucket)
+      }
       if (placement === null || !advance(entry)) entries = entries.filter(e => e !== entry)
     }
     return placements

@@ -1,7 +1,12 @@
 import type { Now, State } from '../engine/state.ts'
 
 /** What a policy may see: live state, read-only. */
-export type View = Readonly<Pick<State, 'buckets' | 'queued' | 'workers' | 'devices' | 'dirtyBuckets' | 'dirtyWorkers'>>
+export type View = Readonly<
+  Pick<
+    State,
+    'buckets' | 'queued' | 'workers' | 'devices' | 'dirtyBuckets' | 'dirtyWorkers' | 'limits' | 'use' | 'groups'
+  >
+>
 
 /** One job given to one worker, with the devices it gets. */
 export interface Placement {

@@ -7,7 +7,8 @@ export const MOST_LOOKED_AT = 5_000
 const ALL: JobFilter = { owner: null, states: null, type: null, worker: null, name: null, labels: [] }
 
 /** The part of a filter that an index answers; the jobs it finds are looked at one by one for the rest. */
-export function drivingPart({ labels, states, owner }: JobFilter): JobFilter {
+export function drivingPart({ seqs, labels, states, owner }: JobFilter): JobFilter {
+  if (seqs !== undefined) return { ...ALL, seqs }
   if (labels.length > 0) return { ...ALL, labels: labels.slice(0, 1) }
   if (states !== null) return { ...ALL, states }
   return { ...ALL, owner }

@@ -54,6 +54,9 @@ const filters: fc.Arbitrary<JobFilter> = fc.record({
   worker: fc.option(fc.constantFrom(...WORKERS)),
   name: fc.option(fc.constantFrom(...NAMES, 'none')),
   labels: fc.subarray(LABELS, { maxLength: 3 }),
+  seqs: fc.option(fc.record({ from: fc.integer({ min: 0, max: JOBS }), to: fc.integer({ min: 0, max: JOBS + 10 }) }), {
+    nil: undefined,
+  }),
 })
 
 it('pages every filter exactly as a plain search does', async () => {
@@ -79,10 +82,11 @@ it('has every match of a filter once in its pages, whatever their size', async (
 
 /** A second opinion, which knows neither pages nor indexes. */
 function isMatch(job: JobRow, labels: readonly (typeof LABELS)[number][], filter: JobFilter): boolean {
-  const { owner, states, type, worker, name } = filter
+  const { owner, states, type, worker, name, seqs } = filter
   const equal = (wanted: string | null, value: string | null) => wanted === null || wanted === value
   return (
     [equal(owner, job.owner), equal(type, job.type), equal(worker, job.worker), equal(name, job.name)].every(Boolean) &&
+    (seqs === undefined || (job.seq >= seqs.from && job.seq < seqs.to)) &&
     (states === null || states.includes(job.state)) &&
     filter.labels.every(({ key, value }) => labels.some(label => label.key === key && label.value === value))
   )

@@ -5,11 +5,14 @@ import type {
   CounterRow,
   DeliveryRow,
   EdgeRow,
+  GroupRow,
   HoldRow,
   IdempotencyRow,
   JobRow,
   JobState,
+  OwnerLimitsRow,
   RowWrite,
+  ScheduleRow,
   SealedRow,
   Tables,
   TokenRow,
@@ -72,6 +75,10 @@ export interface Recovery {
   readonly tokens: readonly TokenRow[]
   readonly webhooks: readonly WebhookRow[]
   readonly counters: readonly CounterRow[]
+  /** Those that have not ended. */
+  readonly groups: readonly GroupRow[]
+  readonly limits: readonly OwnerLimitsRow[]
+  readonly schedules: readonly ScheduleRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly ActiveJob[]
   /** In order of job and dependency. */
@@ -98,12 +105,20 @@ export interface JobFilter {
   readonly worker: string | null
   readonly name: string | null
   readonly labels: readonly { readonly key: string; readonly value: string }[]
+  /** Only jobs from seq `from` on and before `to`, such as the members of a group. */
+  readonly seqs?: { readonly from: number; readonly to: number } | undefined
 }
 
 /** Part of a list, newest first. */
 export interface Page {
   readonly rows: readonly JobRow[]
   /** The list goes on before this seq; null at its end. A page may be short, even empty, and still go on. */
+  readonly next: number | null
+}
+
+/** Part of the list of groups, newest first; it goes on before the first seq `next`. */
+interface GroupPage {
+  readonly rows: readonly GroupRow[]
   readonly next: number | null
 }
 
@@ -116,6 +131,11 @@ export interface Queries {
   jobByIdEnd(end: string): Promise<string | null | 'many'>
   /** Looks at a bounded number of jobs (see page-bounds.ts), however rare the matches are. */
   page(filter: JobFilter, beforeSeq: number | null, limit: number): Promise<Page>
+  groupById(id: string): Promise<GroupRow | null>
+  /** As for jobs. */
+  groupByIdEnd(end: string): Promise<string | null | 'many'>
+  groups(owner: string | null, beforeSeq: number | null, limit: number): Promise<GroupPage>
+  schedule(id: string): Promise<ScheduleRow | null>
   attemptsOf(job: number): Promise<readonly AttemptRow[]>
   /** Specs and ids as an offer needs them, in the order asked; a job that is not there is left out. */
   offers(

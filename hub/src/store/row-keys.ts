@@ -16,6 +16,9 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   label: ['key', 'value', 'job'],
   edge: ['job', 'dependency'],
   hold: ['job'],
+  jobGroup: ['id'],
+  ownerLimits: ['owner'],
+  schedule: ['id'],
   meta: ['key'],
 }
 

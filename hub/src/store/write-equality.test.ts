@@ -1,9 +1,19 @@
-import type { RowWrite } from '@stoker/protocol'
+import { NO_LIMITS, type RowWrite } from '@stoker/protocol'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { recovered } from './contract/harness.ts'
 import { ANY } from './contract/queries.ts'
-import { A_BUCKET, A_TOKEN, A_WORKER, aChunk, aJob, anAttempt, RUNNING } from './contract/sample-rows.ts'
+import {
+  A_BUCKET,
+  A_SCHEDULE,
+  A_TOKEN,
+  A_WORKER,
+  aChunk,
+  aGroup,
+  aJob,
+  anAttempt,
+  RUNNING,
+} from './contract/sample-rows.ts'
 import { createMemoryStore } from './memory/store.ts'
 import type { Store } from './port.ts'
 import { sqliteUnderTest } from './sqlite/sqlite-under-test.ts'
@@ -60,6 +70,16 @@ const write: fc.Arbitrary<RowWrite> = fc.oneof(
   few.map(job => ({ op: 'delete', table: 'edge', key: { job } }) as const),
   fc.tuple(adding, few, word).map(([op, job, by]) => ({ op, table: 'hold', row: { job, by } }) as const),
   few.map(job => ({ op: 'delete', table: 'hold', key: { job } }) as const),
+  fc.tuple(adding, few).map(([op, seq]) => ({ op, table: 'jobGroup', row: aGroup(seq) }) as const),
+  few.map(endedAt => ({ op: 'update', table: 'jobGroup', key: { id: aGroup(1).id }, set: { endedAt } }) as const),
+  fc
+    .tuple(adding, word, few)
+    .map(([op, owner, gpus]) => ({ op, table: 'ownerLimits', row: { ...NO_LIMITS, owner, gpus } }) as const),
+  word.map(owner => ({ op: 'delete', table: 'ownerLimits', key: { owner } }) as const),
+  fc.tuple(adding, word).map(([op, id]) => ({ op, table: 'schedule', row: { ...A_SCHEDULE, id } }) as const),
+  fc
+    .tuple(word, few)
+    .map(([id, nextAt]) => ({ op: 'update', table: 'schedule', key: { id }, set: { nextAt } }) as const),
   few.map(value => ({ op: 'put', table: 'meta', row: { key: 'epoch', value: `${value}` } }) as const),
 )
 
@@ -82,6 +102,7 @@ async function told(store: Store, commits: readonly (readonly RowWrite[])[]): Pr
     recovered: await recovered(store),
     tables: await Promise.all(tables.map(table => store.queries.scan(table, 0, 1_000))),
     labelled: await Promise.all(labelled),
+    groups: await store.queries.groups(null, null, 10),
     keys: await Promise.all(['a', 'b'].map(key => store.idempotency('ada', key))),
   }
 }

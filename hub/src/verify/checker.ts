@@ -3,6 +3,7 @@ import { chainHash } from '../engine/core.ts'
 import type { JournalEnd, JournalRow } from '../store/port.ts'
 import { ClaimBook } from './claim-book.ts'
 import { JobLives } from './job-lives.ts'
+import { LimitBook } from './limit-book.ts'
 import type { Guarantee, VerifyProblem } from './problems.ts'
 
 /** Enough to see a pattern; a broken journal would name every row. */
@@ -35,7 +36,9 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
   }
   const lives = new JobLives(complain, isWhole)
   const claims = new ClaimBook(complain, isWhole)
+  const limits = isWhole ? new LimitBook(complain) : null
   const batches = new Map<string, number>()
+  const dueTimes = new Map<string, number>()
 
   function takeBatch(change: Change): void {
     if (change.c === 'workerRemoved') batches.delete(change.id)
@@ -44,6 +47,16 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
     if (change.n <= before)
       complain('g', `batch ${change.n} of worker ${change.worker} was taken after batch ${before}; numbers only grow`)
     batches.set(change.worker, change.n)
+  }
+
+  /** A due time is met once: between two changes of a schedule by its owner its times only grow. */
+  function takeFire(change: Change): void {
+    if (change.c === 'scheduleRemoved' || change.c === 'schedule') dueTimes.delete(change.id)
+    if (change.c !== 'fired' || change.dueAt === null) return
+    const before = dueTimes.get(change.schedule) ?? 0
+    if (change.dueAt <= before)
+      complain('schedule', `${change.schedule} met ${change.dueAt} after ${before}; times only grow`)
+    dueTimes.set(change.schedule, change.dueAt)
   }
 
   function follow(row: JournalRow): void {
@@ -63,7 +76,9 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
     for (const change of changes) {
       lives.take(change)
       claims.take(change)
+      limits?.take(change)
       takeBatch(change)
+      takeFire(change)
     }
   }
 

@@ -1,7 +1,7 @@
 import type { Fence } from '@stoker/protocol'
 
-/** Which promise of the house was broken, as the list of guarantees names them; `journal` is the ground they all stand on. */
-export type Guarantee = 'a' | 'b' | 'c' | 'd' | 'f' | 'g' | 'journal'
+/** Which promise of the house was broken, as the list of guarantees names them; `limit` and `schedule` are what owners set, `journal` is the ground they all stand on. */
+export type Guarantee = 'a' | 'b' | 'c' | 'd' | 'f' | 'g' | 'limit' | 'schedule' | 'journal'
 
 export interface VerifyProblem {
   readonly guarantee: Guarantee

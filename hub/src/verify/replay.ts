@@ -23,6 +23,8 @@ export class Replay {
     } catch (error) {
       this.#broken = `journal row ${n} cannot be replayed: ${error instanceof Error ? error.message : String(error)}`
     }
+    this.state.dirtyGroups.clear()
+    this.state.woken.clear()
     this.state.journal = { n, hash }
   }
 

@@ -57,6 +57,25 @@ describe('verifying a store', () => {
     expect((await verify()).problems[0]?.text).toMatch(/two states: active.1.failures is 0 in one and 2 in the other/)
   })
 
+  it('finds a group whose counts are not those of its members', async () => {
+    const row = {
+      id: 'g',
+      owner: 'ann',
+      name: '',
+      firstSeq: 1,
+      size: 1,
+      maxParallel: null,
+      retryOf: null,
+      submittedAt: 1,
+    }
+    const counts = { waiting: 0, queued: 0, active: 0, succeeded: 1, failed: 0, canceled: 0, timed_out: 0 }
+    write({ op: 'insert', table: 'jobGroup', row: { ...row, ...counts, endedAt: 5 } })
+    write({ op: 'update', table: 'job', key: { seq: 1 }, set: { groupId: 'g' } })
+    const texts = (await verify()).problems.map(problem => problem.text)
+    expect(texts).toContain('1 jobs of group g are active, its row says 0')
+    expect(texts).toContain('0 jobs of group g are succeeded, its row says 1')
+  })
+
   it('finds a counter that does not count', async () => {
     write({ op: 'put', table: 'counter', row: { owner: 'ann', state: 'active', n: 7 } })
     expect((await verify()).problems.map(p => p.text)).toContainEqual('1 jobs of ann are active, the counter says 7')

@@ -1,9 +1,10 @@
-import type { ChunkRow, Fence, JobRow, SealedRow } from '@stoker/protocol'
+import type { ChunkRow, Fence, GroupRow, JobRow, SealedRow } from '@stoker/protocol'
 import { fenceKey, isTerminal } from '@stoker/protocol'
 import { Recovering } from '../engine/recover.ts'
 import type { State } from '../engine/state.ts'
 import type { JournalRow, Store } from '../store/port.ts'
 import { type Checker, createChecker } from './checker.ts'
+import { GroupCounts } from './group-counts.ts'
 import type { Complain, VerifyProblem } from './problems.ts'
 import { Replay } from './replay.ts'
 import { checkStreams } from './stream-rows.ts'
@@ -95,12 +96,15 @@ function liveJobs(state: State): number {
 /** Counters are what lists and quotas believe; each must equal the rows it counts. */
 async function countJobs(store: Pick<Store, 'queries'>, state: State | null, complain: Complain): Promise<number> {
   const counts = new Map<string, number>()
+  const groups = new GroupCounts()
   let jobs = 0
   for await (const job of scan(store, 'job', row => row.seq)) {
     jobs += 1
     counts.set(`${job.owner} ${job.state}`, (counts.get(`${job.owner} ${job.state}`) ?? 0) + 1)
     checkJobRow(job, complain)
+    groups.take(job)
   }
+  for await (const group of groupsOf(store)) groups.compare(group, complain)
   for (const [owner, counters] of state?.counters ?? []) {
     for (const [name, n] of Object.entries(counters)) {
       const real = counts.get(`${owner} ${name}`) ?? 0
@@ -108,6 +112,15 @@ async function countJobs(store: Pick<Store, 'queries'>, state: State | null, com
     }
   }
   return jobs
+}
+
+async function* groupsOf({ queries }: Pick<Store, 'queries'>): AsyncGenerator<GroupRow> {
+  for (let before: number | null = null; ; ) {
+    const { rows, next }: Awaited<ReturnType<Store['queries']['groups']>> = await queries.groups(null, before, SLICE)
+    yield* rows
+    if (next === null) return
+    before = next
+  }
 }
 
 function checkJobRow({ seq, state, endedAt, attemptState, result }: JobRow, complain: Complain): void {

@@ -59,6 +59,7 @@ export const Job = z.object({
   signal: z.string().nullable(),
   progress: Progress.nullable(),
   retryOf: z.uuid().nullable(),
+  group: z.uuid().nullable().default(null),
 })
 export type Job = z.infer<typeof Job>
 
@@ -75,8 +76,10 @@ export type JobPage = z.infer<typeof JobPage>
 export const JobCounts = z.record(JobState, z.int())
 export type JobCounts = z.infer<typeof JobCounts>
 
-/** What a submit answers: the ids in the order of the specs. */
+/** What a submit answers: the ids in the order of the specs, members of a group in theirs, and the groups. */
 export const Submitted = z.object({
   jobs: z.array(z.object({ id: z.uuid(), unschedulable: z.string().nullable() })),
+  /** `first` is the place of the first member among the jobs; the others follow it. */
+  groups: z.array(z.object({ id: z.uuid(), name: z.string(), first: z.int(), size: z.int() })).default([]),
 })
 export type Submitted = z.infer<typeof Submitted>

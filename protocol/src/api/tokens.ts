@@ -15,12 +15,13 @@ export const Token = z.object({
 })
 export type Token = z.infer<typeof Token>
 
+export const OwnerName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'an owner name has lower-case letters, digits, ".", "_" and "-"')
+
 export const NewToken = z.strictObject({
   role: z.enum(['admin', 'submit', 'read', 'join']),
-  owner: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'an owner name has lower-case letters, digits, ".", "_" and "-"')
-    .optional(),
+  owner: OwnerName.optional(),
   label: z.string().max(200).optional(),
   expiresInSeconds: z.int().min(1).max(315_360_000).optional(),
 })

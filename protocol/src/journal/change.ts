@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { OwnerLimits } from '../api/owners.ts'
+import { CatchUp, FireOutcome, Overlap } from '../api/schedules.ts'
 import { Role } from '../api/tokens.ts'
 import { DependencyKind } from '../dependency.ts'
 import { Outcome, TERMINAL_STATES } from '../life.ts'
@@ -23,8 +25,22 @@ export const Change = z.discriminatedUnion('c', [
     priority: z.number(),
     shape: Shape,
     terms: Terms,
+    /** Members of a group have buckets of their own. */
+    groupId: z.string().optional(),
   }),
   z.object({ c: z.literal('bucketDropped'), id: z.number() }),
+  /** The jobs from `firstSeq` on, which are submitted in the same commit, belong together. */
+  z.object({
+    c: z.literal('group'),
+    id: z.string(),
+    owner: z.string(),
+    name: z.string(),
+    firstSeq: z.number(),
+    size: z.number(),
+    maxParallel: z.number().nullable(),
+    retryOf: z.string().nullable(),
+    at,
+  }),
   /** Jobs were accepted; their specs are in the job rows only. */
   z.object({
     c: z.literal('submitted'),
@@ -128,6 +144,36 @@ export const Change = z.discriminatedUnion('c', [
     at,
   }),
   z.object({ c: z.literal('webhookRemoved'), id: z.string(), at }),
+  /** All null: the owner has no limits any more. */
+  z.object({ c: z.literal('ownerLimits'), owner: z.string(), limits: OwnerLimits, at }),
+  z.object({
+    c: z.literal('schedule'),
+    id: z.string(),
+    owner: z.string(),
+    name: z.string(),
+    cron: z.string(),
+    timezone: z.string(),
+    overlap: Overlap,
+    catchUp: CatchUp,
+    enabled: z.boolean(),
+    spec: z.string(),
+    nextAt: z.number().nullable(),
+    at,
+  }),
+  z.object({ c: z.literal('scheduleRemoved'), id: z.string(), at }),
+  /** A due time was met, in the same commit as the jobs it submitted; `dueAt` is null when someone asked for the run. */
+  z.object({
+    c: z.literal('fired'),
+    schedule: z.string(),
+    dueAt: z.number().nullable(),
+    nextAt: z.number().nullable(),
+    outcome: FireOutcome,
+    reason: z.string().nullable(),
+    seq: z.number().nullable(),
+    jobId: z.string().nullable(),
+    groupId: z.string().nullable(),
+    at,
+  }),
 ])
 export type Change = Readonly<z.infer<typeof Change>>
 export type ChangeOf<C extends Change['c']> = Extract<Change, { c: C }>

@@ -1,3 +1,5 @@
+import type { OwnerLimits } from '../api/owners.ts'
+import type { FireOutcome, Schedule } from '../api/schedules.ts'
 import type { Role } from '../api/tokens.ts'
 import type { DependencyKind } from '../dependency.ts'
 import type { JobState, Outcome } from '../life.ts'
@@ -39,6 +41,7 @@ export interface JobRow {
   readonly note: string | null
   readonly usage: string | null
   readonly result: string | null
+  readonly groupId: string | null
 }
 
 /** An earlier attempt of a job, or a lost one that still claims its resources. */
@@ -57,6 +60,7 @@ export interface BucketRow {
   readonly priority: number
   readonly shape: string
   readonly terms: string
+  readonly groupId: string | null
 }
 
 export interface WorkerRow {
@@ -170,6 +174,44 @@ export interface HoldRow {
   readonly by: string
 }
 
+/** A group and how many of its members, the jobs from `firstSeq` on, are in each state. */
+export interface GroupRow extends Readonly<Record<JobState, number>> {
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  readonly firstSeq: number
+  readonly size: number
+  readonly maxParallel: number | null
+  readonly retryOf: string | null
+  readonly submittedAt: number
+  readonly endedAt: number | null
+}
+
+export interface OwnerLimitsRow extends OwnerLimits {
+  readonly owner: string
+}
+
+export interface ScheduleRow {
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  readonly cron: string
+  readonly timezone: string
+  readonly overlap: Schedule['overlap']
+  readonly catchUp: Schedule['catchUp']
+  readonly enabled: number
+  readonly spec: string
+  readonly createdAt: number
+  readonly nextAt: number | null
+  readonly runs: number
+  readonly lastAt: number | null
+  readonly lastOutcome: FireOutcome | null
+  readonly lastReason: string | null
+  readonly lastSeq: number | null
+  readonly lastJob: string | null
+  readonly lastGroup: string | null
+}
+
 export interface MetaRow {
   readonly key: string
   readonly value: string
@@ -202,6 +244,9 @@ export interface Tables {
   readonly label: { readonly row: LabelRow; readonly key: LabelRow }
   readonly edge: { readonly row: EdgeRow; readonly key: { readonly job: number; readonly dependency: number } }
   readonly hold: { readonly row: HoldRow; readonly key: { readonly job: number } }
+  readonly jobGroup: { readonly row: GroupRow; readonly key: { readonly id: string } }
+  readonly ownerLimits: { readonly row: OwnerLimitsRow; readonly key: { readonly owner: string } }
+  readonly schedule: { readonly row: ScheduleRow; readonly key: { readonly id: string } }
   readonly meta: { readonly row: MetaRow; readonly key: { readonly key: string } }
 }
 export type TableName = keyof Tables

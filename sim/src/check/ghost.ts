@@ -3,6 +3,7 @@ import type { Batch } from '../../../hub/src/engine/core.ts'
 import type { State } from '../../../hub/src/engine/state.ts'
 import type { MemoryTables } from '../../../hub/src/store/memory/tables.ts'
 import { createChecker } from '../../../hub/src/verify/checker.ts'
+import { GroupCounts } from '../../../hub/src/verify/group-counts.ts'
 import { Replay } from '../../../hub/src/verify/replay.ts'
 import { checkStreams } from '../../../hub/src/verify/stream-rows.ts'
 import { checkWaiting } from '../../../hub/src/verify/waiting-jobs.ts'
@@ -102,6 +103,7 @@ export class Ghost {
     checkWaiting(state, (guarantee, text) => this.complain(guarantee, text))
     for (const [key, reply] of this.#answers) this.#checkJobs(key, reply)
     for (const { chunk, end } of this.#streams.values()) this.#checkReadable(chunk, 0, end)
+    this.#checkGroups()
   }
 
   /** All is quiet: everything ever acknowledged is read once more. */
@@ -115,6 +117,14 @@ export class Ghost {
     }
     if (this.checker.liveJobs > 0) this.complain('a', `all is quiet, but ${this.checker.liveJobs} jobs have not ended`)
     if (this.checker.claims > 0) this.complain('d', `all is quiet, but ${this.checker.claims} attempts claim resources`)
+  }
+
+  #checkGroups(): void {
+    const counts = new GroupCounts()
+    const { queries } = this.#tables
+    for (const job of queries.scan('job', 0, Number.MAX_SAFE_INTEGER)) counts.take(job)
+    for (const group of queries.groups(null, null, Number.MAX_SAFE_INTEGER).rows)
+      counts.compare(group, (guarantee, text) => this.complain(guarantee, text))
   }
 
   #checkResult(fence: Fence, result: unknown): void {

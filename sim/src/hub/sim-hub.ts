@@ -63,6 +63,11 @@ export class SimHub {
     return this.#running?.loop.state ?? null
   }
 
+  /** The hub's own clock. */
+  get wall(): number | null {
+    return this.#running?.clock.now().wall ?? null
+  }
+
   get isIdle(): boolean {
     return this.#running?.loop.isIdle ?? false
   }

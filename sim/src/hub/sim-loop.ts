@@ -211,7 +211,8 @@ export class SimLoop {
     const reserve = this.#ports.openReserve()
     const again: Pending[] = []
     for (const pending of flights.flatMap(flight => flight.taken)) {
-      if (reserve && pending.command.kind !== 'submit') again.push(pending)
+      const { kind } = pending.command
+      if (reserve && kind !== 'submit' && kind !== 'fire') again.push(pending)
       else pending.refused(new Refused('disk.full', 'the disk of the hub is full; nothing was written'))
     }
     this.#pending = [...again, ...this.#pending]

@@ -2,10 +2,13 @@ import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
 import type { Emit, Rules } from './emit.ts'
+import { decideCancelGroup } from './groups.ts'
 import { decideHello } from './hello.ts'
 import { decideHold, decideRelease } from './hold.ts'
+import { decideSetLimits } from './limits.ts'
 import { decidePriority } from './priority.ts'
 import { decideReport } from './report.ts'
+import { decideFire, decidePutSchedule, decideRemoveSchedule } from './schedules.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
@@ -52,6 +55,11 @@ const DECIDERS: Deciders = {
   revokeToken: decideTokenRevoked,
   addWebhook: decideWebhook,
   removeWebhook: decideWebhookRemoved,
+  cancelGroup: decideCancelGroup,
+  setLimits: decideSetLimits,
+  putSchedule: decidePutSchedule,
+  removeSchedule: decideRemoveSchedule,
+  fire: decideFire,
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

@@ -16,8 +16,7 @@ export function decidePriority(
   const bucket = state.buckets.get((state.waiting.get(job) ?? state.queued.get(job))?.bucket ?? -1)
   if (bucket === undefined) return { effect: state.active.has(job) ? 'active' : 'ended' }
   if (bucket.priority === priority) return { effect: 'done' }
-  const { owner, shape, terms } = bucket
-  const to = bucketFor(state, { owner, priority, shape, terms }, emit)
+  const to = bucketFor(state, { ...bucket, priority }, emit)
   emit.change({ c: 'priority', job, bucket: to, priority, at: now.wall })
   return { effect: 'done' }
 }

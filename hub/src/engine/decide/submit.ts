@@ -1,6 +1,7 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, NewJob, Replies } from '../commands.ts'
 import type { Edge } from '../edges.ts'
+import { queueRefusal } from '../owner-limits.ts'
 import { shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
 import { bucketFor } from './bucket-for.ts'
@@ -28,13 +29,16 @@ export function decideSubmit(
       )
     return { firstSeq: earlier.firstSeq, count: earlier.count, repeated: true, unschedulable: jobs.map(() => null) }
   }
+  const refusal = queueRefusal(state, owner, jobs.length)
+  if (refusal !== null) throw new Refused('owner.limit', refusal)
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1
+  const groupOf = startGroups(command, firstSeq, now, emit)
   const placed = jobs.map((job, index) => ({
     seq: firstSeq + index,
     id: job.id,
-    bucket: bucketFor(state, asksOf(owner, job), emit),
+    bucket: bucketFor(state, asksOf(owner, job, groupOf(index)), emit),
     name: job.spec.name,
     type: job.spec.type,
     ...(job.retryOf === null ? {} : { retryOf: job.retryOf }),
@@ -48,6 +52,22 @@ export function decideSubmit(
   return { firstSeq, count: jobs.length, repeated: false, unschedulable: verdicts(state, placed, rules) }
 }
 
+/** Says which group the job at an index belongs to. */
+function startGroups(
+  { owner, groups = [] }: Submit,
+  firstSeq: number,
+  now: Now,
+  emit: Emit,
+): (index: number) => string | null {
+  if (groups.length === 0) return () => null
+  const ids: string[] = []
+  for (const { id, name, first, size, maxParallel, retryOf } of groups) {
+    emit.change({ c: 'group', id, owner, name, firstSeq: firstSeq + first, size, maxParallel, retryOf, at: now.wall })
+    for (let index = first; index < first + size; index += 1) ids[index] = id
+  }
+  return index => ids[index] ?? null
+}
+
 function refuseUnschedulable(state: State, jobs: readonly NewJob[], rules: Rules): void {
   const errors = jobs.flatMap((job, index) => {
     const reason = rules.unschedulableSpec(state, job)
@@ -56,8 +76,8 @@ function refuseUnschedulable(state: State, jobs: readonly NewJob[], rules: Rules
   if (errors.length > 0) throw new Refused('job.unschedulable', errors[0]?.message ?? '', errors)
 }
 
-function asksOf(owner: string, { spec }: NewJob) {
-  return { owner, priority: spec.priority, shape: shapeOf(spec), terms: termsOf(spec) }
+function asksOf(owner: string, { spec }: NewJob, groupId: string | null) {
+  return { owner, priority: spec.priority, shape: shapeOf(spec), terms: termsOf(spec), groupId }
 }
 
 function dependsOn(edges: readonly Edge[]) {

@@ -34,6 +34,9 @@ export function recoveryContract(open: OpenStore): void {
       tokens: [],
       webhooks: [],
       counters: [],
+      groups: [],
+      limits: [],
+      schedules: [],
       claims: [],
       active: [],
       edges: [],
@@ -76,6 +79,9 @@ export function recoveryContract(open: OpenStore): void {
       tokens: [A_TOKEN],
       webhooks: [A_WEBHOOK],
       counters: [],
+      groups: [],
+      limits: [],
+      schedules: [],
       claims: [anAttempt(4, 1, { claimed: 1 })],
       active: [
         {

@@ -3,8 +3,10 @@ import type {
   BucketRow,
   ChunkRow,
   DeliveryRow,
+  GroupRow,
   JobRow,
   RowWrite,
+  ScheduleRow,
   TokenRow,
   WebhookRow,
   WorkerRow,
@@ -54,6 +56,7 @@ export function aJob(seq: number, over: Partial<JobRow> = {}): JobRow {
     note: null,
     usage: null,
     result: null,
+    groupId: null,
     ...over,
   }
 }
@@ -79,7 +82,37 @@ export function aChunk(job: number, offset: number, over: Partial<ChunkRow> = {}
   return { job, epoch: 1, attempt: 1, stream: 1, offset, length: 10, segment: 1, position: 0, at: 1, line: 0, ...over }
 }
 
-export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}' }
+export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}', groupId: null }
+
+export function aGroup(firstSeq: number, over: Partial<GroupRow> = {}): GroupRow {
+  return {
+    ...{ id: idOf(firstSeq), owner: 'ada', name: 'sweep', firstSeq, size: 2, maxParallel: null, retryOf: null },
+    ...{ submittedAt: 1, endedAt: null, waiting: 0, queued: 2, active: 0, succeeded: 0, failed: 0 },
+    ...{ canceled: 0, timed_out: 0 },
+    ...over,
+  }
+}
+
+export const A_SCHEDULE: ScheduleRow = {
+  id: 's1',
+  owner: 'ada',
+  name: 'nightly',
+  cron: '0 3 * * *',
+  timezone: 'UTC',
+  overlap: 'skip',
+  catchUp: 'none',
+  enabled: 1,
+  spec: '{}',
+  createdAt: 1,
+  nextAt: 2,
+  runs: 0,
+  lastAt: null,
+  lastOutcome: null,
+  lastReason: null,
+  lastSeq: null,
+  lastJob: null,
+  lastGroup: null,
+}
 
 export const A_TOKEN: TokenRow = {
   id: 't1',

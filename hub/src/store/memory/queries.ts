@@ -4,6 +4,7 @@ import { drivingPart, MOST_LOOKED_AT, pageOf } from '../page-bounds.ts'
 import type { JobFilter, Page, ScanTable } from '../port.ts'
 import { cellsOf, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
+import { createMemoryGroupQueries } from './group-queries.ts'
 import type { MemoryJournal, MemoryRows } from './tables.ts'
 
 /** The queries by plain search: slow on many rows, plain enough to judge the durable store by. */
@@ -35,8 +36,9 @@ export function createMemoryQueries(
     return pageOf(found.slice(0, limit + 1), limit, () => (isCut ? (looked.at(-1)?.seq ?? null) : null))
   }
 
-  function passes(job: JobRow, { owner, states, type, worker, name, labels }: JobFilter): boolean {
+  function passes(job: JobRow, { owner, states, type, worker, name, labels, seqs }: JobFilter): boolean {
     return (
+      (seqs === undefined || (job.seq >= seqs.from && job.seq < seqs.to)) &&
       (owner === null || job.owner === owner) &&
       (states === null || states.includes(job.state)) &&
       (type === null || job.type === type) &&
@@ -77,6 +79,7 @@ export function createMemoryQueries(
     jobsBySeq: seqs => seqs.flatMap(jobAt),
     offers: seqs => seqs.flatMap(jobAt).map(({ seq, id, spec }) => ({ seq, id, spec })),
     jobByIdEnd,
+    ...createMemoryGroupQueries(rows),
     page,
     scan,
     segmentAttempts,

@@ -25,6 +25,9 @@ export function recoverFrom(
     tokens: [...rows.token.ordered()],
     webhooks: [...rows.webhook.ordered()],
     counters: [...rows.counter.ordered()],
+    groups: rows.jobGroup.ordered().filter(group => group.endedAt === null),
+    limits: [...rows.ownerLimits.ordered()],
+    schedules: [...rows.schedule.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),
     edges: rows.edge.ordered().flatMap(edge => {

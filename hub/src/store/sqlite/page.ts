@@ -34,7 +34,11 @@ export function lookedText(filter: JobFilter): PageQuery {
 
 /** Walks down an index from the newest job; several states are several walks that SQLite merges in order. */
 function candidates(filter: JobFilter): PageQuery {
-  const { labels, states, owner } = drivingPart(filter)
+  const { seqs, labels, states, owner } = drivingPart(filter)
+  if (seqs !== undefined) {
+    const text = 'SELECT seq FROM job NOT INDEXED WHERE seq >= ? AND seq < ? ORDER BY seq DESC'
+    return { text, values: before => [seqs.from, Math.min(seqs.to, before)] }
+  }
   const [label] = labels
   if (label !== undefined) {
     const text = 'SELECT job AS seq FROM label WHERE "key" = ? AND value = ? AND job < ? ORDER BY job DESC'
@@ -60,7 +64,7 @@ function termsOf(filter: JobFilter): readonly Term[] {
     .filter(column => filter[column] !== null && driving[column] === null)
     .map(column => ({ text: `job.${column} = ?`, values: [filter[column]] }))
   const states = driving.states === null && filter.states !== null ? [stateTerm(filter.states)] : []
-  return [...equal, ...states, ...filter.labels.slice(1).map(labelTerm)]
+  return [...equal, ...states, ...filter.labels.slice(driving.labels.length).map(labelTerm)]
 }
 
 function stateTerm(states: readonly JobState[]): Term {

@@ -6,6 +6,7 @@ import { type Cell, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import { IN_BLOCKS, newestBlocksFirst } from './blocks.ts'
 import type { Connection, Statement } from './connection.ts'
+import { createGroupReader } from './group-reader.ts'
 import { createJournalReader } from './journal.ts'
 import { foundText, lookedText } from './page.ts'
 
@@ -90,6 +91,7 @@ export function createReader(db: Connection): SyncQueries {
     jobsBySeq: seqs => present(bySeq, seqs),
     offers: seqs => present(offer, seqs),
     jobByIdEnd,
+    ...createGroupReader(db),
     page,
     scan,
     attemptsOf: keyed('SELECT * FROM attempt WHERE job = ? ORDER BY number'),

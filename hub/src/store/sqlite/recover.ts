@@ -27,6 +27,9 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
     tokens: all('SELECT * FROM token ORDER BY id'),
     webhooks: all('SELECT * FROM webhook ORDER BY id'),
     counters: all('SELECT * FROM counter ORDER BY owner, state'),
+    groups: all('SELECT * FROM jobGroup WHERE endedAt IS NULL ORDER BY id'),
+    limits: all('SELECT * FROM ownerLimits ORDER BY owner'),
+    schedules: all('SELECT * FROM schedule ORDER BY id'),
     claims: all('SELECT * FROM attempt WHERE claimed = 1 ORDER BY job, number'),
     active: active.map(activeJob),
     edges: all(

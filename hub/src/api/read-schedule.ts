@@ -1,0 +1,67 @@
+import {
+  type ChangeOf,
+  expandSpec,
+  type JobSpec,
+  MAX_SPEC_BYTES,
+  NewSchedule,
+  Refused,
+  ScheduleChanges,
+  type ScheduleRow,
+  type SpecIssue,
+  specIssues,
+} from '@stoker/protocol'
+import { z } from 'zod'
+import { cronIssue, nextTime } from '../schedules/cron-times.ts'
+
+type Terms = Omit<ChangeOf<'schedule'>, 'c' | 'id' | 'owner' | 'at'>
+
+/** The spec stays as it was written: it is expanded anew at every run. */
+const written = { spec: z.record(z.string(), z.json()) }
+const NewBody = NewSchedule.extend(written)
+const ChangesBody = ScheduleChanges.extend({ spec: written.spec.optional() })
+
+export function readNewSchedule(body: unknown, now: number): Promise<Terms> {
+  const { spec, ...rest } = parse(NewBody, body)
+  return checked({ ...rest, spec: JSON.stringify(spec) }, now)
+}
+
+/** A changed schedule looks ahead from now: times that passed are not made up for. */
+export function readChanges(body: unknown, row: ScheduleRow, now: number): Promise<Terms> {
+  const { spec, ...given } = parse(ChangesBody, body)
+  const { name, cron, timezone, overlap, catchUp, enabled } = row
+  const before = { name, cron, timezone, overlap, catchUp, enabled: enabled === 1 }
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return checked({ ...before, ...changes, spec: spec === undefined ? row.spec : JSON.stringify(spec) }, now)
+}
+
+async function checked(terms: Omit<Terms, 'nextAt'>, now: number): Promise<Terms> {
+  const { cron, timezone, spec, enabled } = terms
+  const wrongTimes = cronIssue(cron, timezone, now)
+  const bytes = Buffer.byteLength(spec)
+  if (bytes > MAX_SPEC_BYTES)
+    throw new Refused('request.too_large', `the spec has ${bytes} bytes, a spec has at most ${MAX_SPEC_BYTES}`)
+  const expansion = await expandSpec(JSON.parse(spec), async () => {})
+  const issues = expansion.ok ? waitingIssues(expansion.expanded.specs[0]) : expansion.issues
+  const wrongSpec = issues.map(issue => ({ ...issue, path: `spec.${issue.path}` }))
+  refuse([...(wrongTimes === null ? [] : [wrongTimes]), ...wrongSpec])
+  return { ...terms, nextAt: enabled ? nextTime(cron, timezone, now) : null }
+}
+
+/** The jobs a schedule would depend on have long ended when it comes to its later runs. */
+function waitingIssues(spec: JobSpec | undefined): readonly SpecIssue[] {
+  if (spec === undefined || spec.dependsOn.length === 0) return []
+  return [{ path: 'dependsOn', message: `found ${spec.dependsOn.length}; a job of a schedule depends on no other` }]
+}
+
+function parse<T extends z.ZodObject>(schema: T, body: unknown): z.output<T> {
+  const parsed = schema.safeParse(body)
+  if (parsed.success) return parsed.data
+  const issues = specIssues(parsed.error, body, () => Object.keys(schema.shape))
+  refuse(issues)
+  throw new Error('a body that cannot be read has no issue')
+}
+
+function refuse(issues: readonly SpecIssue[]): void {
+  const [first] = issues
+  if (first !== undefined) throw new Refused('request.invalid', `${first.path}: ${first.message}`, issues)
+}

@@ -1,0 +1,49 @@
+import { limitsOf, useOf } from '../engine/owner-limits.ts'
+import type { Bucket } from '../engine/state.ts'
+import type { View } from './policy.ts'
+
+type Limited = Pick<View, 'limits' | 'use' | 'groups'>
+type Taken = { running: number; gpus: number }
+
+/** How much owners and groups may still start while a plan is made; only shrinks within a pass. */
+export class Allowance {
+  readonly #view: Limited
+  readonly #owners = new Map<string, Taken>()
+  readonly #groups = new Map<string, number>()
+
+  constructor(view: Limited) {
+    this.#view = view
+  }
+
+  admits(bucket: Bucket): boolean {
+    const taken = { owner: this.#owners.get(bucket.owner), group: this.#groups.get(bucket.groupId ?? '') }
+    return limitReason(this.#view, bucket, taken.owner, taken.group) === null
+  }
+
+  take({ owner, groupId, shape }: Bucket): void {
+    const { running, gpus } = this.#owners.get(owner) ?? { running: 0, gpus: 0 }
+    this.#owners.set(owner, { running: running + 1, gpus: gpus + shape.gpus })
+    if (groupId !== null) this.#groups.set(groupId, (this.#groups.get(groupId) ?? 0) + 1)
+  }
+}
+
+/** Why nothing of the bucket may start although a worker may be free: the use and its limit; null if something may. */
+export function limitReason(
+  view: Limited,
+  { owner, groupId, shape }: Bucket,
+  taken: Readonly<Taken> = { running: 0, gpus: 0 },
+  takenByGroup = 0,
+): string | null {
+  const limits = limitsOf(view, owner)
+  const use = useOf(view, owner)
+  const running = use.running + taken.running
+  if (limits.running !== null && running >= limits.running)
+    return `${owner} has ${running} jobs running, the limit is ${limits.running}`
+  const gpus = use.gpus + taken.gpus
+  if (limits.gpus !== null && shape.gpus > 0 && gpus + shape.gpus > limits.gpus)
+    return `needs ${shape.gpus} more to the ${gpus} GPUs of ${owner} in use, the limit is ${limits.gpus}`
+  const group = groupId === null ? undefined : view.groups.get(groupId)
+  if (group === undefined || group.maxParallel === null) return null
+  const claims = group.claims + takenByGroup
+  return claims < group.maxParallel ? null : `${claims} jobs of its group run, maxParallel is ${group.maxParallel}`
+}
