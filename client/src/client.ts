@@ -17,10 +17,9 @@ import {
 } from '@stoker/protocol'
 import { z } from 'zod'
 import { type Call, createCaller } from './caller.ts'
-import type { FollowOptions as EventOptions } from './event-stream.ts'
 import { type FeedOptions, followFeed } from './feed.ts'
 import { fetchTransport } from './fetch-transport.ts'
-import { followJob } from './job-events.ts'
+import { followJob, type JobEventOptions } from './job-events.ts'
 import { type LogOptions, readLogs } from './job-logs.ts'
 import { nodeTransport } from './node-transport.ts'
 import { postJobs, type SubmittedJob } from './post-jobs.ts'
@@ -107,7 +106,7 @@ export function createClient(options: ClientOptions) {
       if (job === undefined) throw new Error(`a retry of ${id} makes one job, the hub answered none`)
       return job
     },
-    events: (id: string, of?: EventOptions) => followJob(caller, id, of),
+    events: (id: string, of?: JobEventOptions) => followJob(caller, id, of),
     logs: (id: string, of?: LogOptions) => readLogs(caller, id, of),
     feed: (of?: FeedOptions) => followFeed(caller, of),
     counts: async (owner?: string): Promise<JobCounts> =>
