@@ -12,6 +12,8 @@ export interface Io {
   readonly stdout: Out
   readonly stderr: Out
   readonly readStdin: () => Promise<string>
+  /** Asks the person at the terminal; null where there is none, or where the answer is the end of the input. */
+  readonly ask: (question: string) => Promise<string | null>
   readonly config: Config
   readonly version: string
   /** Where hub.js, worker.js and sim.js lie. */

@@ -2,10 +2,12 @@ import { JobState, nearest } from '@stoker/protocol'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
+import type { Io } from '../io.ts'
+import { hint } from '../output/hints.ts'
 import { jobPageView } from '../output/job-views.ts'
-import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
+import { type OutputOptions, type Printer, printerFor, withOutput } from '../output/printer.ts'
+import { gatherPages } from '../select/list-pages.ts'
 import { gatherText, wholeNumber } from '../spec/spec-options.ts'
-import { gatherPages } from './list-pages.ts'
 
 interface ListOptions extends OutputOptions {
   readonly state?: readonly JobState[]
@@ -26,16 +28,23 @@ export function define(command: Command, cli: Cli): void {
     .option('--name <name>', 'only jobs with this name')
     .option('--owner <owner>', 'only jobs of this owner (admin)')
     .option('--label <K=V>', 'only jobs with this label (repeatable)', gatherText)
-    .option('-n, --limit <n>', 'how many (50; at most 1000)', wholeNumber)
+    .option('-n, --limit <n>', 'how many (50)', wholeNumber)
     .option('--cursor <cursor>', 'continue where a list ended')
     .action(async ({ json, quiet, context, ...filter }: ListOptions) => {
       await withHub(cli.io, { context }, async client => {
         const printer = printerFor(cli.io, { json, quiet })
         const { page, isShort } = await gatherPages(client, filter)
         printer.show(page, jobPageView)
+        if (page.jobs.length === 0 && page.next === null) sayEmpty(cli.io, printer, filter)
         if (isShort) printer.note('more jobs may match: the list stopped before it had looked at all of them')
       })
     })
+}
+
+/** An empty list of everything is a beginning; one that was narrowed may be narrowed wrongly. */
+function sayEmpty(io: Io, printer: Printer, filter: Omit<ListOptions, keyof OutputOptions>): void {
+  const { limit: _, cursor: __, ...narrowed } = filter
+  hint(io, printer, Object.keys(narrowed).length === 0 ? 'run -- echo hi' : 'list')
 }
 
 function statesOf(text: string): JobState[] {

@@ -3,13 +3,14 @@ import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { jobDetailView } from '../output/job-views.ts'
 import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
+import { JOB_HELP, resolveJob } from '../select/resolve-jobs.ts'
 
 export function define(command: Command, cli: Cli): void {
   withOutput(command)
-    .argument('<job>', 'id, or its last digits')
-    .action((id: string, options: OutputOptions) =>
+    .argument('<job>', JOB_HELP)
+    .action((word: string, options: OutputOptions) =>
       withHub(cli.io, options, async client => {
-        printerFor(cli.io, options).show(await client.job(id), jobDetailView)
+        printerFor(cli.io, options).show(await client.job(await resolveJob(client, word)), jobDetailView)
       }),
     )
 }
