@@ -1,7 +1,14 @@
 import { parseArgs } from 'node:util'
 
 export type HubCommand =
-  | { readonly command: 'serve'; readonly data: string; readonly host: string; readonly port: number }
+  | {
+      readonly command: 'serve'
+      readonly data: string
+      readonly host: string
+      readonly port: number
+      /** Ends when its stdin does: whoever started it is gone. */
+      readonly supervised: boolean
+    }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
   | { readonly command: 'verify'; readonly data: string; readonly json: boolean }
@@ -18,10 +25,12 @@ export function readCommand(argv: readonly string[]): HubCommand {
       to: { type: 'string' },
       from: { type: 'string' },
       json: { type: 'boolean', default: false },
+      supervised: { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
-  if (command === 'serve') return { command, data, host: values.host, port: portOf(values.port) }
+  if (command === 'serve')
+    return { command, data, host: values.host, port: portOf(values.port), supervised: values.supervised }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }

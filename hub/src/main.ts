@@ -1,3 +1,4 @@
+import { onParentGone } from '@stoker/files'
 import { backUp, restore } from './backup.ts'
 import { type HubCommand, readCommand } from './config.ts'
 import { startHub } from './hub.ts'
@@ -25,7 +26,7 @@ async function run(command: HubCommand): Promise<void> {
   }
 }
 
-async function serve({ data, host, port }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
+async function serve({ data, host, port, supervised }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
   const hub = await startHub({
     folder: data,
     host,
@@ -38,13 +39,20 @@ async function serve({ data, host, port }: Extract<HubCommand, { command: 'serve
   })
   process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, epoch: hub.epoch })}\n`)
   let isStopping = false
+  const stop = () => {
+    isStopping = true
+    void hub.close().then(() => process.exit(0))
+  }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (isStopping) process.exit(130)
-      isStopping = true
-      void hub.close().then(() => process.exit(0))
+      stop()
     })
   }
+  if (supervised)
+    onParentGone(() => {
+      if (!isStopping) stop()
+    })
 }
 
 function sentence(error: unknown): string {

@@ -12,6 +12,8 @@ export interface WorkerConfig {
   readonly allowUnsandboxed: boolean
   readonly allowHostNetwork: boolean
   readonly visiblePaths: readonly string[]
+  /** Ends when its stdin does: whoever started it is gone. */
+  readonly supervised: boolean
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -30,6 +32,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       'allow-unsandboxed': { type: 'boolean' },
       'allow-host-network': { type: 'boolean' },
       visible: { type: 'string', multiple: true },
+      supervised: { type: 'boolean' },
     },
   })
   if (values.hub === undefined || !/^https?:\/\//.test(values.hub))
@@ -51,6 +54,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     allowUnsandboxed: values['allow-unsandboxed'] ?? false,
     allowHostNetwork: values['allow-host-network'] ?? false,
     visiblePaths: values.visible ?? [],
+    supervised: values.supervised ?? false,
     env: process.env,
   }
 }
