@@ -52,6 +52,7 @@ await Promise.all([
       hub: 'hub/src/main.ts',
       'sqlite-thread': 'hub/src/store/sqlite/sqlite-thread.ts',
       worker: 'worker/src/main.ts',
+      doctor: 'worker/src/doctor/main.ts',
       sim: 'sim/src/main.ts',
     },
   }),

@@ -129,6 +129,12 @@ export function createClient(options: ClientOptions) {
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
     health: (): Promise<Health> => caller.json(get('/health'), Health),
+    /** The hub's health, with the time its answer carries, to the second. */
+    async clock(): Promise<{ readonly health: Health; readonly date: string | null }> {
+      const reply = await caller.open(get('/health'))
+      const health = Health.parse(JSON.parse(await reply.text()))
+      return { health, date: reply.header('date') ?? null }
+    },
     metrics: (): Promise<string> => caller.text(get('/metrics')),
     openapi: (): Promise<Record<string, unknown>> =>
       caller.json(get('/openapi.json'), z.record(z.string(), z.unknown())),

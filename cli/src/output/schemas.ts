@@ -1,6 +1,7 @@
 import { Canceled, Health } from '@stoker/client'
 import {
   CreatedToken,
+  Findings,
   Job,
   JobDetail,
   JobPage,
@@ -57,6 +58,7 @@ export const OUTPUT_SCHEMAS = {
   'context use': contexts,
   'context add': contexts,
   'context remove': contexts,
+  doctor: Findings.extend({ ok: z.boolean() }),
   version: z.object({ version: z.string(), node: z.string(), hub: Health.nullable() }),
   error: z.object({
     error: z.object({ code: z.string(), message: z.string(), exitCode: z.int(), details: z.array(z.string()) }),

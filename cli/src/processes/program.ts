@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { environmentWith } from '../config.ts'
 import { Failure } from '../failure.ts'
 
-export type ProgramName = 'hub' | 'worker' | 'sim'
+export type ProgramName = 'hub' | 'worker' | 'sim' | 'doctor'
 
 interface ProgramEnd {
   readonly code: number | null
