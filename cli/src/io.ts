@@ -5,6 +5,7 @@ export interface Out {
   readonly isTTY: boolean
   /** Undefined where nobody looks at a width: a pipe gets whole values. */
   readonly columns: () => number | undefined
+  readonly rows: () => number | undefined
 }
 
 /** The world around a command: passed in, so that a test can be the terminal. */

@@ -34,6 +34,7 @@ function outOf(stream: NodeJS.WriteStream): Out {
     write: text => void stream.write(text),
     isTTY: stream.isTTY === true,
     columns: () => (stream.isTTY ? stream.columns : undefined),
+    rows: () => (stream.isTTY ? stream.rows : undefined),
   }
 }
 

@@ -34,6 +34,7 @@ export async function typeLine(home: string, argv: readonly string[], of: Termin
   const out = (name: 'stdout' | 'stderr'): Out => ({
     isTTY: of.columns !== undefined,
     columns: () => of.columns,
+    rows: () => (of.columns === undefined ? undefined : 24),
     write(text) {
       written[name] += typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
       of.onWrite?.(written.stdout + written.stderr, stop)
