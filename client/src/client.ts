@@ -97,8 +97,11 @@ export function createClient(options: ClientOptions) {
       const texts = specs.map(spec => JSON.stringify(spec))
       return post(texts, { failFast, idempotencyKey, signal })
     },
-    jobs: (filter: JobFilter = {}): Promise<JobPage> =>
-      caller.json(get(`/api/v1/jobs${queryText({ ...filter, state: filter.state?.join(',') })}`), JobPage),
+    jobs: (filter: JobFilter = {}, signal?: AbortSignal): Promise<JobPage> =>
+      caller.json(
+        { ...get(`/api/v1/jobs${queryText({ ...filter, state: filter.state?.join(',') })}`), signal },
+        JobPage,
+      ),
     job: (id: string): Promise<JobDetail> => caller.json(get(jobPath(id)), JobDetail),
     cancel: (id: string): Promise<Canceled> => caller.json(act(`${jobPath(id)}/cancel`), Canceled),
     async retry(id: string): Promise<SubmittedJob> {
@@ -112,7 +115,8 @@ export function createClient(options: ClientOptions) {
     counts: async (owner?: string): Promise<JobCounts> =>
       (await caller.json(get(`/api/v1/counts${queryText({ owner })}`), z.object({ counts: JobCounts }))).counts,
 
-    workers: async (): Promise<readonly Worker[]> => (await caller.json(get('/api/v1/workers'), WorkerList)).workers,
+    workers: async (signal?: AbortSignal): Promise<readonly Worker[]> =>
+      (await caller.json({ ...get('/api/v1/workers'), signal }, WorkerList)).workers,
     worker: (idOrName: string): Promise<WorkerDetail> => caller.json(get(workerPath(idOrName)), WorkerDetail),
     drain: (idOrName: string): Promise<Worker> => caller.json(again(`${workerPath(idOrName)}/drain`), Worker),
     resume: (idOrName: string): Promise<Worker> => caller.json(again(`${workerPath(idOrName)}/resume`), Worker),
