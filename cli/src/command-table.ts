@@ -6,6 +6,7 @@ export interface Cli {
   readonly io: Io
   readonly argv: readonly string[]
   readonly exitWith: (code: number) => void
+  readonly commands: readonly CommandEntry[]
 }
 
 interface CommandFile {

@@ -31,7 +31,7 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   program.hook('preSubcommand', async (_, command) => {
     const file = await entryOf(command.name())?.load()
     command.helpCommand(false)
-    file?.define(command, { io, argv, exitWith })
+    file?.define(command, { io, argv, exitWith, commands: COMMANDS })
     for (const inner of command.commands) inner.copyInheritedSettings(program)
   })
   try {

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type Cli, COMMANDS } from '../command-table.ts'
+import type { Cli } from '../command-table.ts'
 import { askCandidates } from '../completion/ask-candidates.ts'
 import { type Candidate, completeWords } from '../completion/complete-words.ts'
 
@@ -13,8 +13,8 @@ export function define(command: Command, cli: Cli): void {
 
 async function candidates(words: readonly string[], cli: Cli): Promise<Candidate[]> {
   const [name, ...rest] = words[0] === 'help' ? words.slice(1) : words
-  if (name === undefined || rest.length === 0) return starting(allCommands(), name ?? '', '')
-  const entry = COMMANDS.find(one => one.name === name)
+  if (name === undefined || rest.length === 0) return starting(allCommands(cli), name ?? '', '')
+  const entry = cli.commands.find(one => one.name === name)
   if (entry === undefined) return []
   const command = new Command(name)
   ;(await entry.load()).define(command, cli)
@@ -25,8 +25,8 @@ async function candidates(words: readonly string[], cli: Cli): Promise<Candidate
   return starting([...fixed, ...asked], typed, lead)
 }
 
-function allCommands(): Candidate[] {
-  return COMMANDS.filter(one => !one.isHidden).map(({ name, summary }) => ({ word: name, meaning: summary }))
+function allCommands(cli: Cli): Candidate[] {
+  return cli.commands.filter(one => !one.isHidden).map(({ name, summary }) => ({ word: name, meaning: summary }))
 }
 
 function starting(all: readonly Candidate[], typed: string, lead: string): Candidate[] {
