@@ -33,7 +33,11 @@ test.each([
     42,
     'failed: exited with code 42\n',
   ],
-  [{ state: 'failed', signal: 'SIGKILL' } as const, 137, 'failed (killed from outside, often for lack of memory)\n'],
+  [
+    { state: 'failed', signal: 'SIGKILL' } as const,
+    137,
+    'failed (usually: killed from outside, often for lack of memory)\n',
+  ],
   [{ state: 'timed_out', reason: 'Task timeout exceeded' } as const, 124, 'timed_out: Task timeout exceeded\n'],
 ])('a job that ends as %o gives exit code %i', async (end, code, words) => {
   play([], end)
@@ -66,7 +70,8 @@ test('a terminal shows one progress line that is wiped before the output goes on
   hub().on('GET /api/v1/jobs/:id/events', (_, response, id) => {
     const job = asJob({ ...(hub().jobs.get(id) ?? aJob()), state: 'active', worker: { id: 'w', name: 'box' } })
     openStream(response)
-    response.write(sse('job', job) + log('one') + progress)
+    const stale = { ...job, progress: { percent: 10, operation: 'epoch 1', metrics: {} } }
+    response.write(sse('job', job) + log('one') + progress + sse('job', stale))
     goOn = () => response.end(log('two') + sse('end', { ...job, state: 'succeeded' }))
   })
   const onWrite = (text: string) => void (text.includes('50%') && goOn())

@@ -139,5 +139,5 @@ function endText(job: Job, cli: Cli): string {
   const reason = job.state === 'succeeded' ? '' : `: ${plainText((job.reason ?? '').split('\n', 1).join(''))}`
   const meaning = job.state === 'failed' ? exitMeaning(job) : ''
   const text = `${job.state}${took === '' ? '' : ` after ${took}`}${reason === ': ' ? '' : reason}`
-  return stateText(job.state, `${text}${meaning === '' ? '' : ` (${meaning})`}`, paper)
+  return stateText(job.state, `${text}${meaning === '' ? '' : ` (usually: ${meaning})`}`, paper)
 }

@@ -36,7 +36,7 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
       isAway = false
       if (event.event === 'end') return event.job
       if (event.event === 'job') noteChange(standing?.job ?? null, event.job, note)
-      standing = standingOf(standing, io.now(), newsOf(event))
+      standing = standingOf(standing, io.now(), newsOf(event, output))
       show(event, screen, options)
       refresh()
     }
@@ -52,8 +52,9 @@ export function statusLine(standing: Standing, io: Io): (columns: number) => str
   return columns => statusText(standing, io.now(), columns)
 }
 
-function newsOf(event: JobEvent): Parameters<typeof standingOf>[2] {
-  if ('job' in event) return { job: event.job }
+/** What the program says itself is newer than what the job carries of it. */
+function newsOf(event: JobEvent, hasOutput: boolean): Parameters<typeof standingOf>[2] {
+  if ('job' in event) return { job: hasOutput ? { ...event.job, progress: null } : event.job }
   if (event.event !== 'progress') return {}
   const { data } = event
   return { percent: numberOf(data.percent ?? data.progress), operation: textOf(data.operation ?? data.message) }
