@@ -53,7 +53,7 @@ it('hub and worker end when up is killed, the program goes on, and the next up f
   expect(await marksOf(house)).toEqual([1])
 })
 
-it('worker --status tells pid, jobs and connection of a worker, also while the hub is away and after its end', async () => {
+it('worker --status tells pid, jobs and connection of a running worker, and that a stopped one is stopped', async () => {
   const { up: running } = await up()
   const status = async () => {
     const { code, stdout } = await stoker('worker', '--status', '--json')
