@@ -10,6 +10,16 @@ const banner = {
   js: "import { createRequire as stokerRequire } from 'node:module'; const require = stokerRequire(import.meta.url);",
 }
 
+/** The schema library brings its messages in fifty languages; every start of the program would read them. */
+const englishOnly = {
+  name: 'english-only',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
+      contents: "export { default as en } from './en.js'",
+    }))
+  },
+}
+
 const shared = {
   banner,
   bundle: true,
@@ -18,6 +28,9 @@ const shared = {
   format: 'esm',
   legalComments: 'none',
   logLevel: 'warning',
+  plugins: [englishOnly],
+  minifyWhitespace: true,
+  minifySyntax: true,
   // Native code, and a page served from its own folder, stay where npm put them.
   external: ['@photostructure/sqlite', '@scalar/fastify-api-reference'],
 }
@@ -39,6 +52,7 @@ await Promise.all([
       hub: 'hub/src/main.ts',
       'sqlite-thread': 'hub/src/store/sqlite/sqlite-thread.ts',
       worker: 'worker/src/main.ts',
+      doctor: 'worker/src/doctor/main.ts',
       sim: 'sim/src/main.ts',
     },
   }),

@@ -6,6 +6,7 @@ export interface Cli {
   readonly io: Io
   readonly argv: readonly string[]
   readonly exitWith: (code: number) => void
+  readonly commands: readonly CommandEntry[]
 }
 
 interface CommandFile {
@@ -17,6 +18,8 @@ export interface CommandEntry {
   readonly group: string
   readonly summary: string
   readonly load: () => Promise<CommandFile>
+  /** Left out of the help: not for people. */
+  readonly isHidden: boolean
 }
 
 const START = 'Start:'
@@ -55,10 +58,18 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(CARE, 'restore', 'make a data folder from a backup', () => import('./commands/restore.ts')),
   entry(CARE, 'verify', "check the hub's guarantees on its stored data", () => import('./commands/verify.ts')),
   entry(CARE, 'sim', 'run the hub and many workers in virtual time', () => import('./commands/sim.ts')),
+  entry(CARE, 'doctor', 'look for what is wrong with this machine and its hub', () => import('./commands/doctor.ts')),
   entry(ABOUT, 'schema', 'print the JSON Schema of a --json output', () => import('./commands/schema.ts')),
+  entry(
+    ABOUT,
+    'completion',
+    'print a script that completes words in your shell',
+    () => import('./commands/completion.ts'),
+  ),
   entry(ABOUT, 'version', 'print the versions of this program and of the hub', () => import('./commands/version.ts')),
+  { ...entry(ABOUT, '__complete', '', () => import('./commands/complete.ts')), isHidden: true },
 ]
 
 function entry(group: string, name: string, summary: string, load: CommandEntry['load']): CommandEntry {
-  return { group, name, summary, load }
+  return { group, name, summary, load, isHidden: false }
 }

@@ -10,6 +10,8 @@ export interface Config {
   /** How people type this program where they are: through npx in the repository. */
   readonly command: 'stoker' | 'npx stoker'
   readonly color: 'auto' | 'always' | 'never'
+  /** A terminal that cannot go back in a line gets no line that is drawn again. */
+  readonly isDumb: boolean
 }
 
 export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
@@ -23,6 +25,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     token: given(env.STOKER_TOKEN),
     command: given(env.npm_lifecycle_event) === undefined ? 'stoker' : 'npx stoker',
     color: colorOf(env),
+    isDumb: env.TERM === 'dumb',
   }
 }
 

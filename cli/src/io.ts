@@ -5,6 +5,7 @@ export interface Out {
   readonly isTTY: boolean
   /** Undefined where nobody looks at a width: a pipe gets whole values. */
   readonly columns: () => number | undefined
+  readonly rows: () => number | undefined
 }
 
 /** The world around a command: passed in, so that a test can be the terminal. */
@@ -12,6 +13,8 @@ export interface Io {
   readonly stdout: Out
   readonly stderr: Out
   readonly readStdin: () => Promise<string>
+  /** Asks the person at the terminal; null where there is none, or where the answer is the end of the input. */
+  readonly ask: (question: string) => Promise<string | null>
   readonly config: Config
   readonly version: string
   /** Where hub.js, worker.js and sim.js lie. */

@@ -22,13 +22,16 @@ export async function runCli(argv: readonly string[], io: Io): Promise<number> {
   }
   const program = topLevel(io)
   for (const entry of COMMANDS) {
-    const command = program.command(entry.name).description(entry.summary).helpGroup(entry.group)
+    const command = program
+      .command(entry.name, { hidden: entry.isHidden })
+      .description(entry.summary)
+      .helpGroup(entry.group)
     command.copyInheritedSettings(program)
   }
   program.hook('preSubcommand', async (_, command) => {
     const file = await entryOf(command.name())?.load()
     command.helpCommand(false)
-    file?.define(command, { io, argv, exitWith })
+    file?.define(command, { io, argv, exitWith, commands: COMMANDS })
     for (const inner of command.commands) inner.copyInheritedSettings(program)
   })
   try {

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { readConfig } from './config.ts'
 import type { Io, Out } from './io.ts'
 import { VERSION } from './version.ts'
@@ -10,6 +11,7 @@ export function systemIo(programs: string): Io {
     stdout: outOf(process.stdout),
     stderr: outOf(process.stderr),
     readStdin,
+    ask,
     config: readConfig(),
     version: VERSION,
     programs,
@@ -32,7 +34,20 @@ function outOf(stream: NodeJS.WriteStream): Out {
     write: text => void stream.write(text),
     isTTY: stream.isTTY === true,
     columns: () => (stream.isTTY ? stream.columns : undefined),
+    rows: () => (stream.isTTY ? stream.rows : undefined),
   }
+}
+
+function ask(question: string): Promise<string | null> {
+  if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) return Promise.resolve(null)
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  return new Promise(resolve => {
+    reader.on('close', () => resolve(null))
+    reader.question(question, answer => {
+      resolve(answer)
+      reader.close()
+    })
+  })
 }
 
 async function readStdin(): Promise<string> {

@@ -11,6 +11,8 @@ export type TestHub = Awaited<ReturnType<typeof startTestHub>>
 
 export interface TerminalOptions {
   readonly stdin?: string
+  /** What the person answers when asked; without it nobody can be asked. */
+  readonly answer?: string
   /** Width of a terminal; without it stdout and stderr are pipes. */
   readonly columns?: number
   readonly env?: Readonly<Record<string, string>>
@@ -32,6 +34,7 @@ export async function typeLine(home: string, argv: readonly string[], of: Termin
   const out = (name: 'stdout' | 'stderr'): Out => ({
     isTTY: of.columns !== undefined,
     columns: () => of.columns,
+    rows: () => (of.columns === undefined ? undefined : 24),
     write(text) {
       written[name] += typeof text === 'string' ? text : Buffer.from(text).toString('utf8')
       of.onWrite?.(written.stdout + written.stderr, stop)
@@ -41,6 +44,10 @@ export async function typeLine(home: string, argv: readonly string[], of: Termin
     stdout: out('stdout'),
     stderr: out('stderr'),
     readStdin: async () => of.stdin ?? '',
+    ask: async question => {
+      if (of.answer !== undefined) written.stderr += question
+      return of.answer ?? null
+    },
     config: readConfig({ STOKER_HOME: home, NO_COLOR: '1', ...of.env }),
     version: '0.0.0-test',
     programs: of.programs ?? join(home, 'no-programs'),

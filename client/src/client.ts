@@ -23,11 +23,10 @@ import {
 } from '@stoker/protocol'
 import { z } from 'zod'
 import { type Call, createCaller } from './caller.ts'
-import type { FollowOptions as EventOptions } from './event-stream.ts'
 import { type FeedOptions, followFeed } from './feed.ts'
 import { fetchTransport } from './fetch-transport.ts'
 import { groupCalls } from './group-calls.ts'
-import { followJob } from './job-events.ts'
+import { followJob, type JobEventOptions } from './job-events.ts'
 import { type LogOptions, readLogs } from './job-logs.ts'
 import { nodeTransport } from './node-transport.ts'
 import { ownerCalls } from './owner-calls.ts'
@@ -113,8 +112,11 @@ export function createClient(options: ClientOptions) {
       const texts = specs.map(spec => JSON.stringify(spec))
       return post(texts, { failFast, idempotencyKey, signal })
     },
-    jobs: (filter: JobFilter = {}): Promise<JobPage> =>
-      caller.json(get(`/api/v1/jobs${queryText({ ...filter, state: filter.state?.join(',') })}`), JobPage),
+    jobs: (filter: JobFilter = {}, signal?: AbortSignal): Promise<JobPage> =>
+      caller.json(
+        { ...get(`/api/v1/jobs${queryText({ ...filter, state: filter.state?.join(',') })}`), signal },
+        JobPage,
+      ),
     job: (id: string): Promise<JobDetail> => caller.json(get(jobPath(id)), JobDetail),
     cancel: (id: string): Promise<Canceled> => caller.json(act(`${jobPath(id)}/cancel`), Canceled),
     /** Only for jobs that have not started, as are the next two. */
@@ -127,13 +129,14 @@ export function createClient(options: ClientOptions) {
       if (job === undefined) throw new Error(`a retry of ${id} makes one job, the hub answered none`)
       return job
     },
-    events: (id: string, of?: EventOptions) => followJob(caller, id, of),
+    events: (id: string, of?: JobEventOptions) => followJob(caller, id, of),
     logs: (id: string, of?: LogOptions) => readLogs(caller, id, of),
     feed: (of?: FeedOptions) => followFeed(caller, of),
     counts: async (owner?: string): Promise<JobCounts> =>
       (await caller.json(get(`/api/v1/counts${queryText({ owner })}`), z.object({ counts: JobCounts }))).counts,
 
-    workers: async (): Promise<readonly Worker[]> => (await caller.json(get('/api/v1/workers'), WorkerList)).workers,
+    workers: async (signal?: AbortSignal): Promise<readonly Worker[]> =>
+      (await caller.json({ ...get('/api/v1/workers'), signal }, WorkerList)).workers,
     worker: (idOrName: string): Promise<WorkerDetail> => caller.json(get(workerPath(idOrName)), WorkerDetail),
     drain: (idOrName: string): Promise<Worker> => caller.json(again(`${workerPath(idOrName)}/drain`), Worker),
     resume: (idOrName: string): Promise<Worker> => caller.json(again(`${workerPath(idOrName)}/resume`), Worker),
@@ -159,6 +162,12 @@ export function createClient(options: ClientOptions) {
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
     health: (): Promise<Health> => caller.json(get('/health'), Health),
+    /** The hub's health, with the time its answer carries, to the second. */
+    async clock(): Promise<{ readonly health: Health; readonly date: string | null }> {
+      const reply = await caller.open(get('/health'))
+      const health = Health.parse(JSON.parse(await reply.text()))
+      return { health, date: reply.header('date') ?? null }
+    },
     metrics: (): Promise<string> => caller.text(get('/metrics')),
     openapi: (): Promise<Record<string, unknown>> =>
       caller.json(get('/openapi.json'), z.record(z.string(), z.unknown())),

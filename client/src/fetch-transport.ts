@@ -14,6 +14,7 @@ export function fetchTransport(url: string, fetch: typeof globalThis.fetch): Tra
     return {
       status: response.status,
       contentType: response.headers.get('content-type') ?? '',
+      header: name => response.headers.get(name) ?? undefined,
       text: () => response.text(),
       bytes: response.body ?? nothing(),
     }

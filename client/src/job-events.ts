@@ -14,13 +14,18 @@ export type JobEvent =
       readonly id: string | undefined
     }
 
+export interface JobEventOptions extends FollowOptions {
+  /** False: only the job's state and progress, none of what its program says. */
+  readonly output?: boolean | undefined
+}
+
 /** Follows a job to its end; an event of a name this version does not know is passed over. */
 export async function* followJob(
   caller: Caller,
   id: string,
-  options: FollowOptions = {},
+  options: JobEventOptions = {},
 ): AsyncGenerator<JobEvent, void> {
-  const path = `/api/v1/jobs/${encodeURIComponent(id)}/events`
+  const path = `/api/v1/jobs/${encodeURIComponent(id)}/events${options.output === false ? '?output=false' : ''}`
   for await (const message of followStream(caller, path, of => of.event === 'end', options)) {
     const { event = 'message', data } = message
     if (event === 'job' || event === 'end') yield { event, job: Job.parse(JSON.parse(data)), id: message.id }

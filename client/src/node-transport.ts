@@ -31,6 +31,7 @@ function toReply(response: IncomingMessage): HubReply {
   return {
     status: response.statusCode ?? 0,
     contentType: response.headers['content-type'] ?? '',
+    header: name => [response.headers[name]].flat()[0],
     text: () => readText(response),
     bytes: response,
   }

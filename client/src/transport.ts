@@ -11,6 +11,7 @@ export interface HubRequest {
 export interface HubReply {
   readonly status: number
   readonly contentType: string
+  readonly header: (name: string) => string | undefined
   readonly text: () => Promise<string>
   readonly bytes: AsyncIterable<Uint8Array>
 }

@@ -1,5 +1,6 @@
+export { hasCode } from './absent.ts'
 export { freeBytes } from './free-bytes.ts'
-export { type FolderLock, FolderLocked, lockFolder } from './lock-folder.ts'
+export { type FolderLock, FolderLocked, folderOwner, lockFolder } from './lock-folder.ts'
 export {
   createLog,
   LOG_FORMATS,
@@ -10,6 +11,7 @@ export {
   type LogLevel,
   logChoice,
 } from './log.ts'
+export { onParentGone } from './parent-gone.ts'
 export { bootId, processStart } from './process-identity.ts'
 export { readJsonOr } from './read-json.ts'
 export { removeTree } from './remove-tree.ts'

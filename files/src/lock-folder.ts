@@ -57,6 +57,13 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
   }
 }
 
+/** The live process that owns the folder now, if one does. */
+export async function folderOwner(folder: string): Promise<{ readonly pid: number; readonly since: string } | null> {
+  const last = (await readChain(folder)).at(-1)
+  if (last === undefined || !(await isAlive(last, await bootId()))) return null
+  return { pid: last.pid, since: last.since }
+}
+
 async function tryTake(folder: string, mine: Claim): Promise<boolean> {
   const before = await readChain(folder)
   const last = before.at(-1)

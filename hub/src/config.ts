@@ -9,6 +9,8 @@ export type HubCommand =
       readonly port: number
       readonly webhookHosts: readonly string[]
       readonly log: { readonly format: LogFormat; readonly level: LogLevel }
+      /** Ends when its stdin does: whoever started it is gone. */
+      readonly supervised: boolean
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -29,6 +31,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       'log-format': { type: 'string' },
       'log-level': { type: 'string' },
       json: { type: 'boolean', default: false },
+      supervised: { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
@@ -40,6 +43,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       port: portOf(values.port),
       webhookHosts: values['webhook-allow'] ?? [],
       log: logChoice({ format: values['log-format'], level: values['log-level'] }),
+      supervised: values.supervised,
     }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }

@@ -1,4 +1,4 @@
-import { createLog } from '@stoker/files'
+import { createLog, onParentGone } from '@stoker/files'
 import { backUp, restore } from './backup.ts'
 import { type HubCommand, readCommand } from './config.ts'
 import { startHub } from './hub.ts'
@@ -27,7 +27,7 @@ async function run(command: HubCommand): Promise<void> {
 }
 
 async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
-  const { data, host, port, webhookHosts } = command
+  const { data, host, port, webhookHosts, supervised } = command
   const log = createLog({ ...command.log, part: 'hub', write: line => process.stderr.write(line), now: Date.now })
   const hub = await startHub({
     folder: data,
@@ -42,13 +42,20 @@ async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promis
   })
   process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, epoch: hub.epoch })}\n`)
   let isStopping = false
+  const stop = () => {
+    isStopping = true
+    void hub.close().then(() => process.exit(0))
+  }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (isStopping) process.exit(130)
-      isStopping = true
-      void hub.close().then(() => process.exit(0))
+      stop()
     })
   }
+  if (supervised)
+    onParentGone(() => {
+      if (!isStopping) stop()
+    })
 }
 
 function sentence(error: unknown): string {

@@ -14,6 +14,8 @@ export interface WorkerConfig {
   readonly allowHostNetwork: boolean
   readonly visiblePaths: readonly string[]
   readonly log: { readonly format: LogFormat; readonly level: LogLevel }
+  /** Ends when its stdin does: whoever started it is gone. */
+  readonly supervised: boolean
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -34,6 +36,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       'log-format': { type: 'string' },
       'log-level': { type: 'string' },
       visible: { type: 'string', multiple: true },
+      supervised: { type: 'boolean' },
     },
   })
   if (values.hub === undefined || !/^https?:\/\//.test(values.hub))
@@ -56,6 +59,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     allowHostNetwork: values['allow-host-network'] ?? false,
     visiblePaths: values.visible ?? [],
     log: logChoice({ format: values['log-format'], level: values['log-level'] }),
+    supervised: values.supervised ?? false,
     env: process.env,
   }
 }

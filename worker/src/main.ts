@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createLog, type Log, lockFolder } from '@stoker/files'
+import { bootId, createLog, type Log, lockFolder, processStart } from '@stoker/files'
 import { nextDelayMs } from '@stoker/net'
 import type { Abilities, Hardware } from '@stoker/protocol'
 import { Agent } from './agent/agent.ts'
 import { loadIdentity } from './agent/identity.ts'
 import { SpoolFile } from './agent/spool-file.ts'
+import { StatusFile } from './agent/status-file.ts'
 import { readConfig, type WorkerConfig } from './config.ts'
 import type { Executor } from './executors/port.ts'
 import { probeSandbox } from './executors/probe-sandbox.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
+import { claimUids } from './executors/uid-range.ts'
 import { GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
 import { Workspaces } from './run/workspace.ts'
@@ -44,7 +46,7 @@ async function main(config: WorkerConfig): Promise<void> {
           runtimeDir: join(folder, 'run'),
           python: python.path,
           slots: maxJobs,
-          firstUid: firstUid(identity.workerId),
+          firstUid: await firstUid(identity.workerId, folder, maxJobs),
         })
   const abilities = await findAbilities(config, executor, python?.path ?? null, log)
   const modelsFolder = join(folder, 'no-models')
@@ -88,7 +90,8 @@ async function main(config: WorkerConfig): Promise<void> {
         process.stdout.write(`${JSON.stringify({ ready: true, workerId: identity.workerId, name: config.name })}\n`)
       saidReady = true
     },
-    refused: () => void giveUp(),
+    connection: isOpen => status.connection(isOpen ? new Date(now()).toISOString() : null),
+    refused: () => void leaveAlone(1),
   })
   const runner = new Runner({
     executor,
@@ -102,21 +105,32 @@ async function main(config: WorkerConfig): Promise<void> {
     env: config.env,
     now,
   })
-  const cleanUp = () => Promise.all([gpuSampler?.stop(), lock.release()])
+  const status = new StatusFile(folder, await statusOf(config, identity.workerId, maxJobs), () => runner.count)
+  const cleanUp = async () => {
+    status.close()
+    await Promise.all([gpuSampler?.stop(), lock.release()])
+  }
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
-  const giveUp = async () => {
+  const leaveAlone = async (code: number) => {
     await agent.close()
     await executor?.close('leave-running')
     await cleanUp()
-    process.exit(1)
+    process.exit(code)
   }
-  shutDownOnSignals({ agent, runner, executor, log, cleanUp })
+  const ifSupervised = config.supervised ? () => leaveAlone(0) : null
+  shutDownOnSignals({ agent, runner, executor, log, cleanUp, leaveAlone: ifSupervised })
   await agent.start(runner)
 }
 
-/** Sandboxes of a root worker run under uids of their own; two workers on one machine must not share them. */
-function firstUid(workerId: string): number {
-  return 200_000 + (Number.parseInt(workerId.slice(-6), 16) % 4000) * 1000
+/** Only the sandboxes of a root worker run under uids of their own. */
+async function firstUid(workerId: string, folder: string, slots: number): Promise<number | undefined> {
+  return process.getuid?.() === 0 ? claimUids({ workerId, folder, slots }) : undefined
+}
+
+async function statusOf({ name, hubUrl }: WorkerConfig, workerId: string, maxJobs: number) {
+  const start = (await processStart(process.pid)) ?? ''
+  const of = { pid: process.pid, processStart: start, bootId: await bootId(), startedAt: new Date().toISOString() }
+  return { ...of, workerId, name, version: VERSION, hub: hubUrl, maxJobs }
 }
 
 /** Devices are known by uuid across the hub; simulated ones must not meet those of another worker. */

@@ -1,4 +1,4 @@
-import type { Log } from '@stoker/files'
+import { type Log, onParentGone } from '@stoker/files'
 import type { Agent } from './agent/agent.ts'
 import type { Executor } from './executors/port.ts'
 import { GRACE_MS } from './run/attempt-run.ts'
@@ -12,10 +12,13 @@ export interface ShutDownPorts {
   readonly executor: Executor | null
   readonly log: Log
   readonly cleanUp: () => Promise<unknown>
+  /** Ends the worker and leaves its programs to their keepers; null where nobody supervises it. */
+  readonly leaveAlone: (() => Promise<void>) | null
 }
 
 /**
  * First signal: take nothing new, stop programs within their grace, tell the hub, leave. Second signal: the same without grace.
+ * When its supervisor is gone it ends as if it had been killed, only in order.
  * A worker that is killed instead leaves its programs to their keepers and finds them again.
  */
 export function shutDownOnSignals(ports: ShutDownPorts): void {
@@ -39,4 +42,12 @@ export function shutDownOnSignals(ports: ShutDownPorts): void {
       else void stop(`got ${signal}`)
     })
   }
+  const { leaveAlone } = ports
+  if (leaveAlone === null) return
+  onParentGone(() => {
+    if (isStopping) return
+    isStopping = true
+    log('warn', 'whoever started it is gone: it ends too, programs go on under their keepers for five minutes')
+    void leaveAlone()
+  })
 }

@@ -17,7 +17,7 @@ export function define(command: Command, cli: Cli): void {
     show(await readContexts(file), options, cli),
   )
   withFormat(command.command('use').description('talk to this hub from now on'))
-    .argument('<name>')
+    .argument('<context>', 'its name')
     .action(async (name: string, options: OutputOptions) => {
       const known = await readContexts(file)
       contextNamed(known, name)
@@ -30,7 +30,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--token-file <file>', 'file with the token (- or none: stdin)')
     .action((name: string, options: AddOptions) => add(name, options, cli))
   withFormat(command.command('remove').description('forget a hub'))
-    .argument('<name>')
+    .argument('<context>', 'its name')
     .action(async (name: string, options: OutputOptions) => {
       const known = await readContexts(file)
       contextNamed(known, name)

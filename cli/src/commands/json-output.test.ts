@@ -271,6 +271,22 @@ test('a followed log goes on over a broken connection, byte for byte', async () 
   expect(await stoker(['logs', '-f', SHORT])).toEqual({ code: 0, stdout: whole.toString(), stderr: '' })
 })
 
+test('a tail that is followed goes on over a broken connection from where it began', async () => {
+  const asked: string[] = []
+  hub().on('GET /api/v1/jobs/:id/logs', ({ query }, response) => {
+    asked.push(query.toString())
+    response.setHeader('stoker-from', '1.40.0')
+    if (asked.length === 1) response.write('one\ntw', () => response.destroy())
+    else response.end('one\ntwo\nthree\n')
+  })
+  expect(await stoker(['logs', '-f', '--tail', '2', SHORT])).toEqual({
+    code: 0,
+    stdout: 'one\ntwo\nthree\n',
+    stderr: '',
+  })
+  expect(asked).toEqual(['tail=2&follow=true', 'from=1.40.0&follow=true'])
+})
+
 test('wait gives up after its timeout with 124 and the job goes on', async () => {
   hub().on('GET /api/v1/jobs/:id/events', (_, response) => {
     openStream(response)

@@ -1,37 +1,62 @@
-import type { LogOptions } from '@stoker/client'
+import type { Client, LogOptions } from '@stoker/client'
 import { type Command, Option } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
+import { EXIT } from '../exit-codes.ts'
 import { followLogs } from '../follow/follow-logs.ts'
+import { Screen } from '../follow/screen.ts'
+import { watchStanding } from '../follow/watch-standing.ts'
+import { examples } from '../output/examples.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { JOB_HELP, resolveJob } from '../select/resolve-jobs.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
-type LogsOptions = OutputOptions & Omit<LogOptions, 'signal'>
+type Which = Pick<LogOptions, 'stream' | 'tail' | 'since' | 'attempt' | 'follow'>
+type LogsOptions = OutputOptions & Which
 
 export function define(command: Command, cli: Cli): void {
   withOutput(command)
-    .argument('<job>', 'id, or its last digits')
+    .argument('<job>', JOB_HELP)
     .option('-f, --follow', 'go on until the job ends')
     .option('--tail <n>', 'only the last lines', wholeNumber)
     .option('--since <when>', 'only what came since then: 10m, or 2026-01-31T12:00:00Z')
     .option('--attempt <n>', 'of this attempt instead of the last', wholeNumber)
     .addOption(new Option('--stream <name>', 'only this stream').choices(['stdout', 'stderr']))
-    .action((id: string, options: LogsOptions) => logs(id, options, cli))
+    .addHelpText('after', examples(['logs last'], ['logs -f --tail 20 @train'], ['logs failed --stream stderr']))
+    .action(async (word: string, options: LogsOptions) => cli.exitWith(await logs(word, options, cli)))
 }
 
-async function logs(id: string, options: LogsOptions, cli: Cli): Promise<void> {
+async function logs(word: string, options: LogsOptions, cli: Cli): Promise<number> {
   const { json, quiet, context, ...which } = options
-  await withHub(cli.io, { context }, async client => {
-    if (json !== true && quiet !== true) {
-      for await (const part of followLogs(client, id, which)) cli.io.stdout.write(part)
-      return
-    }
+  return withHub(cli.io, { context }, async client => {
+    const id = await resolveJob(client, word)
+    if (json !== true && quiet !== true) return printLogs(client, id, which, cli)
     const job = await client.job(id)
     const parts: Uint8Array[] = []
     for await (const part of followLogs(client, id, which)) parts.push(part)
     printerFor(cli.io, options).show({ id: job.id, text: Buffer.concat(parts).toString('utf8') }, logView)
+    return EXIT.ok
   })
+}
+
+/** With a status line below a followed log; Ctrl-C leaves the terminal as it should be and the job alone. */
+async function printLogs(client: Client, id: string, which: Which, { io }: Cli): Promise<number> {
+  const screen = new Screen(io)
+  const leaving = new AbortController()
+  const release = io.onStop(() => leaving.abort())
+  const stopStatus = which.follow === true ? watchStanding(client, id, io, screen) : () => {}
+  try {
+    for await (const part of followLogs(client, id, { ...which, signal: leaving.signal })) screen.raw(io.stdout, part)
+    return EXIT.ok
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error
+    return EXIT.left
+  } finally {
+    stopStatus()
+    screen.end()
+    release()
+  }
 }
 
 const logView: View<OutputOf<'logs'>> = { ids: ({ id }) => [id], human: ({ text }) => text }

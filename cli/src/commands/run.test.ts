@@ -33,7 +33,11 @@ test.each([
     42,
     'failed: exited with code 42\n',
   ],
-  [{ state: 'failed', signal: 'SIGKILL' } as const, 137, 'failed\n'],
+  [
+    { state: 'failed', signal: 'SIGKILL' } as const,
+    137,
+    'failed (usually: killed from outside, often for lack of memory)\n',
+  ],
   [{ state: 'timed_out', reason: 'Task timeout exceeded' } as const, 124, 'timed_out: Task timeout exceeded\n'],
 ])('a job that ends as %o gives exit code %i', async (end, code, words) => {
   play([], end)
@@ -62,11 +66,20 @@ test('--detach gives the id and does not follow', async () => {
 
 test('a terminal shows one progress line that is wiped before the output goes on', async () => {
   const progress = sse('progress', { attempt: 1, stream: 'stdout', percent: 50, operation: 'epoch 2' })
-  play([log('one'), progress, log('two')], { state: 'succeeded', exitCode: 0 })
-  const { stderr, stdout } = await stoker(['run', '--', 'x'], { columns: 100 })
+  let goOn = () => {}
+  hub().on('GET /api/v1/jobs/:id/events', (_, response, id) => {
+    const job = asJob({ ...(hub().jobs.get(id) ?? aJob()), state: 'active', worker: { id: 'w', name: 'box' } })
+    openStream(response)
+    const stale = { ...job, progress: { percent: 10, operation: 'epoch 1', metrics: {} } }
+    response.write(sse('job', job) + log('one') + progress + sse('job', stale))
+    goOn = () => response.end(log('two') + sse('end', { ...job, state: 'succeeded' }))
+  })
+  const onWrite = (text: string) => void (text.includes('50%') && goOn())
+  const { stderr, stdout } = await stoker(['run', '--', 'x'], { columns: 100, onWrite })
   expect(stdout).toBe('one\ntwo\n')
   expect(stderr).toContain('██████████░░░░░░░░░░ 50% running on box, epoch 2')
   expect(stderr.split('\r\u001b[2K').length).toBeGreaterThan(2)
+  expect(stderr.endsWith('\r\u001b[2Ksucceeded\n')).toBe(true)
 })
 
 test('a hub that goes away and comes back is said once, and no line is lost or shown twice', async () => {

@@ -5,6 +5,9 @@ import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts'
 import { followJob } from '../follow/follow-job.ts'
+import { examples } from '../output/examples.ts'
+import { exitMeaning } from '../output/exit-meaning.ts'
+import { hint } from '../output/hints.ts'
 import { lasted, shortId, stateText } from '../output/job-words.ts'
 import { paperOf } from '../output/paper.ts'
 import { plainText } from '../output/plain-text.ts'
@@ -25,7 +28,12 @@ export function define(command: Command, cli: Cli): void {
     .usage('[options] -- <program> [args...]\n       stoker run [options] <file>')
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
     .option('--detach', 'do not follow the job')
-    .addHelpText('after', '\nCtrl-C cancels the job and waits for its end; a second one leaves at once.')
+    .addHelpText(
+      'after',
+      `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --detach --name night -- make all'])}
+
+Ctrl-C cancels the job and waits for its end; a second one leaves at once.`,
+    )
     .action(async (words: string[], options: RunOptions) => cli.exitWith(await run(words, options, cli)))
 }
 
@@ -40,6 +48,7 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       if (options.detach === true) {
         if (unschedulable !== null) out.note(`it waits: ${plainText(unschedulable)}`)
         out.show({ id, exitCode: null, job: null }, runView)
+        hint(cli.io, out, `logs -f ${shortId(id)}`, `wait ${shortId(id)}`)
         return EXIT.ok
       }
       out.note(`job ${id}`)
@@ -76,12 +85,12 @@ async function follow(client: Client, id: string, cli: Cli, out: Printer, left: 
   const { io } = cli
   const outs =
     out.kind === 'quiet'
-      ? { stdout: null, stderr: null }
-      : { stdout: out.kind === 'json' ? io.stderr : io.stdout, stderr: io.stderr }
+      ? { stdout: null, stderr: null, hasStatus: false }
+      : { stdout: out.kind === 'json' ? io.stderr : io.stdout, stderr: io.stderr, hasStatus: out.kind === 'human' }
   try {
     const job = await followJob(client, id, io, { ...outs, note: out.note, signal: left })
     const exitCode = exitCodeOfRun(job)
-    if (out.kind === 'human') out.note(endText(job, cli))
+    if (out.kind === 'human') sayEnd(job, cli, out)
     else out.show({ id, exitCode, job }, runView)
     return exitCode
   } catch (error) {
@@ -114,13 +123,18 @@ function stopOnSignal(cli: Cli, out: Printer) {
 
 const runView: View<OutputOf<'run'>> = { ids: ({ id }) => [id], human: ({ id }) => id }
 
+/** A failure comes with what its code means and with what to look at next. */
+function sayEnd(job: Job, cli: Cli, out: Printer): void {
+  out.note(endText(job, cli))
+  if (job.state === 'failed' || job.state === 'timed_out')
+    hint(cli.io, out, `logs ${shortId(job.id)} --stream stderr --tail 20`, `retry ${shortId(job.id)}`)
+}
+
 function endText(job: Job, cli: Cli): string {
   const paper = paperOf(cli.io, cli.io.stderr)
   const took = lasted(job, cli.io.now())
   const reason = job.state === 'succeeded' ? '' : `: ${plainText((job.reason ?? '').split('\n', 1).join(''))}`
-  return stateText(
-    job.state,
-    `${job.state}${took === '' ? '' : ` after ${took}`}${reason === ': ' ? '' : reason}`,
-    paper,
-  )
+  const meaning = job.state === 'failed' ? exitMeaning(job) : ''
+  const text = `${job.state}${took === '' ? '' : ` after ${took}`}${reason === ': ' ? '' : reason}`
+  return stateText(job.state, `${text}${meaning === '' ? '' : ` (usually: ${meaning})`}`, paper)
 }

@@ -1,7 +1,10 @@
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
+import { examples } from '../output/examples.ts'
 import { submittedView } from '../output/group-views.ts'
+import { hint } from '../output/hints.ts'
+import { shortId } from '../output/job-words.ts'
 import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
 import { wholeIds } from '../spec/after.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
@@ -15,6 +18,7 @@ export function define(command: Command, cli: Cli): void {
   withOutput(withSweepOptions(withSpecOptions(command)))
     .argument('<files...>', 'YAML or JSON; several documents or a list are a batch; - is stdin')
     .option('--key <text>', 'idempotency key: submitting again with it gives the same jobs')
+    .addHelpText('after', examples(['submit job.yaml'], ['submit --key nightly-7 batch.yaml'], ['submit - < job.json']))
     .action((files: string[], options: SubmitOptions) => submit(files, options, cli))
 }
 
@@ -25,7 +29,14 @@ async function submit(files: readonly string[], options: SubmitOptions, cli: Cli
     const specs = found.map(one => applySweepOptions(applySpecOptions(one.spec, whole), options))
     try {
       const submitted = await client.submitAll(specs, { failFast: options.failFast, idempotencyKey: options.key })
-      printerFor(cli.io, options).show(submitted, submittedView)
+      const out = printerFor(cli.io, options)
+      out.show(submitted, submittedView)
+      const [first, ...others] = submitted.jobs
+      const [group] = submitted.groups
+      if (group !== undefined) hint(cli.io, out, `group show ${shortId(group.id)}`, `group wait ${shortId(group.id)}`)
+      else if (first !== undefined && others.length === 0)
+        hint(cli.io, out, `logs -f ${shortId(first.id)}`, `wait ${shortId(first.id)}`)
+      else hint(cli.io, out, 'list')
     } catch (error) {
       throw locateIssues(error, found)
     }

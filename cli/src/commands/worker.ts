@@ -1,12 +1,16 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createClient } from '@stoker/client'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { chooseHub } from '../connect.ts'
 import { type Context, readContexts } from '../contexts.ts'
+import { EXIT } from '../exit-codes.ts'
+import { examples } from '../output/examples.ts'
+import { localWorkersView } from '../output/local-worker-views.ts'
 import { type OutputOptions, printerFor, type View } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { localWorkers } from '../processes/local-workers.ts'
 import { withLogOptions } from '../processes/log-options.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
 import {
@@ -22,6 +26,7 @@ interface Options extends WorkerOptions, OutputOptions {
   readonly hub?: string
   readonly join?: string
   readonly joinFile?: string
+  readonly status?: boolean
 }
 
 export function define(command: Command, cli: Cli): void {
@@ -34,7 +39,26 @@ export function define(command: Command, cli: Cli): void {
     .option('--context <name>', 'take the hub of this context')
     .option('--json', 'print one JSON value when it is connected')
     .option('-q, --quiet', 'print only the id of the worker')
-    .action(async (options: Options) => cli.exitWith(await worker(options, cli)))
+    .option('--status', 'show the workers of this machine instead, also when the hub is away')
+    .addHelpText(
+      'after',
+      examples(
+        ['worker --hub http://hub:7070 --join-file join.token'],
+        ['worker --name b --data /srv/b', 'a second one on the same machine'],
+        ['worker --status'],
+      ),
+    )
+    .action(async (options: Options) =>
+      cli.exitWith(options.status === true ? await status(options, cli) : await worker(options, cli)),
+    )
+}
+
+/** Nothing that runs is an answer a script can tell apart. */
+async function status(options: Options, { io }: Cli): Promise<number> {
+  const folder = resolve(join(options.data ?? io.config.dataFolder, 'worker'))
+  const workers = await localWorkers([folder])
+  printerFor(io, options).show({ workers }, localWorkersView)
+  return workers.some(one => one.state !== 'stopped') ? EXIT.ok : EXIT.notFound
 }
 
 async function worker(options: Options, cli: Cli): Promise<number> {

@@ -1,45 +1,43 @@
 import type { Client, JobEvent } from '@stoker/client'
-import { formatDuration, type Job } from '@stoker/protocol'
+import type { Job } from '@stoker/protocol'
 import type { Io, Out } from '../io.ts'
 import { plainText } from '../output/plain-text.ts'
 import { Screen } from './screen.ts'
+import { type Standing, standingOf, statusText } from './status-line.ts'
 
 export interface FollowJobOptions {
   /** Where the program's output goes; null keeps it away. */
   readonly stdout: Out | null
   readonly stderr: Out | null
+  /** A line below the output that tells how the job stands; only a terminal has one. */
+  readonly hasStatus: boolean
   /** Told in words what happens beside the output. */
   readonly note: (text: string) => void
   readonly signal: AbortSignal
 }
 
-interface Standing {
-  job: Job | null
-  operation: string
-  percent: number | null
-}
-
 /** Shows a job live until it has ended, over lost connections too, and gives the ended job. */
 export async function followJob(client: Client, id: string, io: Io, options: FollowJobOptions): Promise<Job> {
   const screen = new Screen(io)
-  const standing: Standing = { job: null, operation: '', percent: null }
-  const note = (text: string) => {
-    screen.status('')
-    options.note(text)
+  const note = (text: string) => screen.note(() => options.note(text))
+  let standing: Standing | null = null
+  const refresh = () => {
+    if (options.hasStatus && standing !== null) screen.status(statusLine(standing, io))
   }
-  const refresh = () => screen.status(options.stdout === null ? '' : statusText(standing, io.now()))
-  const ticking = io.stderr.isTTY ? setInterval(refresh, 1000) : undefined
+  const ticking = options.hasStatus && io.stderr.isTTY ? setInterval(refresh, 1000) : undefined
   let isAway = false
   const onLost = () => {
     if (!isAway) note('the hub is away; the job goes on, waiting for the hub')
     isAway = true
   }
   try {
-    for await (const event of client.events(id, { signal: options.signal, onLost })) {
+    const output = options.stdout !== null || options.stderr !== null
+    for await (const event of client.events(id, { signal: options.signal, onLost, output })) {
       isAway = false
       if (event.event === 'end') return event.job
-      if (event.event === 'job') noteChange(standing.job, event.job, note)
-      show(event, standing, screen, options)
+      if (event.event === 'job') noteChange(standing?.job ?? null, event.job, note)
+      standing = standingOf(standing, io.now(), newsOf(event, output))
+      show(event, screen, options)
       refresh()
     }
   } finally {
@@ -49,19 +47,22 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
   throw new Error(`the events of job ${id} should close with its end, they closed without`)
 }
 
-function show(event: JobEvent, standing: Standing, screen: Screen, { stdout, stderr }: FollowJobOptions): void {
-  if ('job' in event) {
-    standing.job = event.job
-    standing.percent = event.job.progress?.percent ?? standing.percent
-    standing.operation = event.job.progress?.operation ?? standing.operation
-    return
-  }
+/** The line of a job as it stands, at the moment and the width it is drawn. */
+export function statusLine(standing: Standing, io: Io): (columns: number) => string {
+  return columns => statusText(standing, io.now(), columns)
+}
+
+/** What the program says itself is newer than what the job carries of it. */
+function newsOf(event: JobEvent, hasOutput: boolean): Parameters<typeof standingOf>[2] {
+  if ('job' in event) return { job: hasOutput ? { ...event.job, progress: null } : event.job }
+  if (event.event !== 'progress') return {}
   const { data } = event
-  if (event.event === 'progress') {
-    standing.percent = numberOf(data.percent ?? data.progress) ?? standing.percent
-    standing.operation = textOf(data.operation ?? data.message) ?? standing.operation
-    return
-  }
+  return { percent: numberOf(data.percent ?? data.progress), operation: textOf(data.operation ?? data.message) }
+}
+
+function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOptions): void {
+  if ('job' in event) return
+  const { data } = event
   const out = data.stream === 'stderr' ? stderr : stdout
   if (out === null) return
   if (event.event === 'logs') screen.line(out, textOf(data.log ?? data.message) ?? JSON.stringify(data))
@@ -78,22 +79,6 @@ function noteChange(before: Job | null, job: Job, note: (text: string) => void):
     note(`attempt ${job.attempts}${job.worker === null ? '' : ` on ${plainText(job.worker.name)}`}`)
   if (before?.state === 'active' && (job.state === 'queued' || job.state === 'waiting') && job.reason !== null)
     note(`back in the queue: ${plainText(job.reason.split('\n', 1).join(''))}`)
-}
-
-function statusText({ job, operation, percent }: Standing, now: number): string {
-  if (job === null) return ''
-  const since = formatDuration(Math.max(0, now - Date.parse(job.startedAt ?? job.submittedAt)))
-  const where = job.worker === null ? '' : ` on ${job.worker.name}`
-  const done = job.state === 'active' && percent !== null ? `${bar(percent)} ${Math.round(percent)}% ` : ''
-  const state = job.state === 'active' ? `running${where}` : (job.unschedulable ?? job.state)
-  return plainText(
-    `${done}${job.cancelRequested ? 'stopping' : state}${operation === '' ? '' : `, ${operation}`}, ${since}`,
-  )
-}
-
-function bar(percent: number): string {
-  const filled = Math.max(0, Math.min(20, Math.round(percent / 5)))
-  return `${'█'.repeat(filled)}${'░'.repeat(20 - filled)}`
 }
 
 function numberOf(value: unknown): number | null {

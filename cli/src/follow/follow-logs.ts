@@ -4,32 +4,36 @@ import { retrying } from '@stoker/net'
 const BACKOFF = { baseMs: 500, maxMs: 5_000, isTemporary: isHubAway }
 
 /**
- * The log to its end. A whole log is continued over a broken connection by passing over the bytes already seen; if a new
- * attempt began meanwhile, that one is shown from its start. A cut log (`tail`, `since`) cannot be continued: a break is an error.
+ * The log to its end. A followed log goes on over a broken connection: the hub is asked for the same bytes again, from the
+ * place the first answer began at, over new attempts too, and those already seen are passed over.
  */
-export async function* followLogs(client: Client, id: string, options: LogOptions): AsyncGenerator<Uint8Array> {
-  const canContinue = options.follow === true && options.tail === undefined && options.since === undefined
-  let attempt = await attemptOf(client, id)
+export async function* followLogs(
+  client: Pick<Client, 'logs' | 'job'>,
+  id: string,
+  options: LogOptions,
+): AsyncGenerator<Uint8Array> {
+  const { tail, since, ...which } = options
+  let from: string | undefined
   let seen = 0
+  let wasConnected = false
   for (;;) {
+    const cut = from === undefined ? { tail, since } : { from }
+    const onStart = (place: string | undefined) => {
+      from ??= place
+      wasConnected = true
+    }
     try {
-      for await (const part of passOver(client.logs(id, options), seen)) {
+      for await (const part of passOver(client.logs(id, { ...which, ...cut, onStart }), seen)) {
         seen += part.length
         yield part
       }
       return
     } catch (error) {
-      if (!canContinue || !(error instanceof HubUnreachable)) throw error
+      const canContinue = wasConnected && (from !== undefined || (tail === undefined && since === undefined))
+      if (options.follow !== true || !canContinue || !(error instanceof HubUnreachable)) throw error
     }
-    const now = await retrying(() => attemptOf(client, id), BACKOFF)
-    if (now !== attempt && options.attempt === undefined) seen = 0
-    attempt = now
+    await retrying(() => client.job(id), { ...BACKOFF, signal: options.signal })
   }
-}
-
-/** The log of a job that has not started yet is that of its first attempt. */
-async function attemptOf(client: Client, id: string): Promise<number> {
-  return Math.max(1, (await client.job(id)).attempts)
 }
 
 async function* passOver(parts: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {

@@ -2,6 +2,7 @@ import { Canceled, Health } from '@stoker/client'
 import {
   CreatedToken,
   CreatedWebhook,
+  Findings,
   Group,
   GroupCanceled,
   GroupDetail,
@@ -22,6 +23,7 @@ import {
   Worker,
   WorkerDetail,
   WorkerList,
+  WorkerStatus,
 } from '@stoker/protocol'
 import { z } from 'zod'
 
@@ -33,11 +35,21 @@ const contexts = z.object({
 const started = { url: z.string(), epoch: z.int(), dataFolder: z.string(), tokenFile: z.string(), context: z.string() }
 const joined = z.object({ id: z.string(), name: z.string() })
 
+/** A worker of this machine; one that belongs to another user, or has only just started, tells no more than its pid. */
+export const LocalWorker = WorkerStatus.omit({ processStart: true, bootId: true, pid: true })
+  .partial()
+  .extend({
+    folder: z.string(),
+    state: z.enum(['connected', 'away', 'stopped', 'unreadable']),
+    pid: z.int().nullable(),
+  })
+
 /** The published form of what each command prints with --json; keys are added, never renamed or removed. */
 export const OUTPUT_SCHEMAS = {
   up: z.object({ ...started, worker: joined }),
   hub: z.object(started),
   worker: joined.extend({ hub: z.string() }),
+  'worker --status': z.object({ workers: z.array(LocalWorker) }),
   run: z.object({ id: z.uuid(), exitCode: z.int().nullable(), job: Job.nullable(), group: Group.optional() }),
   submit: Submitted,
   list: JobPage,
@@ -82,6 +94,7 @@ export const OUTPUT_SCHEMAS = {
   'context use': contexts,
   'context add': contexts,
   'context remove': contexts,
+  doctor: Findings.extend({ ok: z.boolean() }),
   version: z.object({ version: z.string(), node: z.string(), hub: Health.nullable() }),
   error: z.object({
     error: z.object({ code: z.string(), message: z.string(), exitCode: z.int(), details: z.array(z.string()) }),

@@ -54,6 +54,17 @@ test('a name cannot move the cursor, change colours or turn the text around', ()
   expect(plainText('\u001b[2Jgone\r\n\u202eevil')).toBe('�[2Jgone���evil')
 })
 
+test('marks, joiners and vowels of a syllable take no column, and are never parted from their character', () => {
+  expect(['e\u0301te\u0301', 'a\u200db', '\u1112\u1161\u11ab', '𠀋'].map(widthOf)).toEqual([3, 2, 2, 2])
+  expect(cutTo('e\u0301e\u0301e\u0301', 2)).toBe('e\u0301…')
+  expect(cutTo('abc', 0)).toBe('')
+})
+
+test('the right column gives way first', () => {
+  const line = table(COLUMNS, [['id', 'a long name here', 'a long note here']], paper(30)).split('\n')[1]
+  expect(line).toBe('id  a long name here  a long …')
+})
+
 test('a cut text shows that something is missing and wide characters count twice', () => {
   expect(cutTo('training', 5)).toBe('trai…')
   expect(cutTo('日本語', 5)).toBe('日本…')

@@ -47,15 +47,14 @@ function columnsThatFit<Row>(all: readonly Column<Row>[], rows: readonly Row[], 
   return all.filter(column => kept.has(column))
 }
 
+/** The right column gives way first: what identifies a row stands on the left. */
 function shrink(widths: number[], columns: readonly Column<never>[], room: number): void {
-  const total = () => widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1)
-  while (total() > room) {
-    const widest = columns.reduce<number | null>((best, column, i) => {
-      const canShrink = column.shrinkTo !== undefined && (widths[i] ?? 0) > column.shrinkTo
-      return canShrink && (best === null || (widths[i] ?? 0) > (widths[best] ?? 0)) ? i : best
-    }, null)
-    if (widest === null) return
-    widths[widest] = (widths[widest] ?? 0) - 1
+  let excess = widths.reduce((sum, width) => sum + width, 0) + GAP.length * (widths.length - 1) - room
+  for (let i = columns.length - 1; i >= 0 && excess > 0; i -= 1) {
+    const width = widths[i] ?? 0
+    const cut = Math.max(0, Math.min(excess, width - (columns[i]?.shrinkTo ?? width)))
+    widths[i] = width - cut
+    excess -= cut
   }
 }
 

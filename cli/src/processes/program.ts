@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { environmentWith } from '../config.ts'
 import { Failure } from '../failure.ts'
 
-export type ProgramName = 'hub' | 'worker' | 'sim'
+export type ProgramName = 'hub' | 'worker' | 'sim' | 'doctor'
 
 interface ProgramEnd {
   readonly code: number | null
@@ -29,7 +29,10 @@ export function programFile(programs: string, name: ProgramName): string {
   throw new Failure(`${file} should be there, it is not; run npm run build in the repository`)
 }
 
-/** Starts it in a process group of its own, so that Ctrl-C reaches it only through us, once. */
+/**
+ * Starts it in a process group of its own, so that Ctrl-C reaches it only through us, once.
+ * It holds our end of its stdin as a sign of life: killed, we take it along.
+ */
 export function startProgram(
   file: string,
   args: readonly string[],
@@ -37,7 +40,8 @@ export function startProgram(
   secrets: Readonly<Record<string, string>> = {},
 ): Program {
   const env = environmentWith(secrets)
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env })
+  const child = spawn(process.execPath, [file, ...args, '--supervised'], { stdio: 'pipe', detached: true, env })
+  child.stdin.on('error', () => {})
   const last: string[] = []
   const words = createInterface({ input: child.stderr })
   words.on('line', line => {

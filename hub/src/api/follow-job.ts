@@ -22,6 +22,8 @@ export interface FollowFrom {
   readonly attempt: number
   readonly offsets: StreamOffsets
   readonly only?: StreamName | undefined
+  /** False follows the state alone, without reading a byte of output. */
+  readonly hasOutput?: boolean | undefined
 }
 
 type FollowPorts = Pick<RouteContext, 'queries' | 'streams' | 'watch'>
@@ -59,7 +61,7 @@ export async function* followJob(
         hasProgress = false
         yield { kind: 'progress', row }
       }
-      if (output === null && attempt <= row.attempts) {
+      if (output === null && from.hasOutput !== false && attempt <= row.attempts) {
         const fence = await fenceOf(queries, row, attempt)
         output = new OutputFollower(streams, fence, offsets, { only: from.only, wake: bell.ring })
       }

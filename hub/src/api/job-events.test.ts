@@ -193,6 +193,16 @@ async function lose(fence: Fence): Promise<void> {
   expect(await hub.engine.read(state => state.active.has(fence.job))).toBe(false)
 }
 
+test('without output only the job and its end come', async () => {
+  const { id, path } = await submit()
+  const fence = await worker.placed(id)
+  await worker.output(fence, 'stdout', 'much\n')
+  await worker.ended(fence)
+  const seen = await allEvents(hub, `${path}?output=false`)
+  expect(seen.map(({ event }) => event)).toEqual(['end'])
+  expect((await hub.call('GET', `${path}?output=no`)).status).toBe(400)
+})
+
 test('an id that no event had is refused', async () => {
   const { path } = await submit()
   for (const id of ['x', '1', '1.2', '0.0.0', '1.-1.0', '1.0.0.0', '2.0.0', '1e3.0.0', '1.99999999999999999999.0']) {

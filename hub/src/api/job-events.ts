@@ -2,12 +2,14 @@ import { type JobRow, Problem, Refused } from '@stoker/protocol'
 import { z } from 'zod'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
-import { BEGINNING, followJob } from './follow-job.ts'
+import { BEGINNING, type FollowFrom, followJob } from './follow-job.ts'
 import { findJob } from './job-ref.ts'
 import { JobRef } from './jobs.ts'
 import { type OutputPlace, ProgramLines, parsePlace } from './program-lines.ts'
 import { EVENT_STREAM, eventText, pingText } from './sse.ts'
 import { viewJob } from './views.ts'
+
+const EventsQuery = z.strictObject({ output: z.enum(['true', 'false']).optional() })
 
 const FIRST: OutputPlace = { attempt: 1, offsets: BEGINNING }
 
@@ -16,9 +18,10 @@ export function addJobEventsRoute(api: Api, context: RouteContext): void {
     schema: {
       summary: 'Follow a job: its changes and what its program says, to its end',
       description:
-        'Server-sent events. `job` has the job as it is now, first and after each change; `logs`, `text`, `text_delta`, `progress`, `worker`, `connection`, `checkpoint`, `artifact` and `finish` are the lines of the program; `end` has the ended job and is the last. Send `Last-Event-ID` to go on behind an event.',
+        'Server-sent events. `job` has the job as it is now, first and after each change; `logs`, `text`, `text_delta`, `progress`, `worker`, `connection`, `checkpoint`, `artifact` and `finish` are the lines of the program; `end` has the ended job and is the last. Send `Last-Event-ID` to go on behind an event. With `output=false` only `job` and `end` come.',
       tags: ['jobs'],
       params: JobRef,
+      querystring: EventsQuery,
       response: {
         200: { description: 'Events', content: { 'text/event-stream': { schema: z.string() } } },
         '4xx': Problem,
@@ -30,7 +33,8 @@ export function addJobEventsRoute(api: Api, context: RouteContext): void {
     handler: async (request, reply) => {
       const row = await findJob(context.queries, callerOf(request), request.params.id)
       const place = placeOf(request.headers['last-event-id'], row)
-      return context.open.send(reply, EVENT_STREAM, signal => jobEvents(context, row, place, signal))
+      const from = { ...place, hasOutput: request.query.output !== 'false' }
+      return context.open.send(reply, EVENT_STREAM, signal => jobEvents(context, row, from, signal))
     },
   })
 }
@@ -38,12 +42,12 @@ export function addJobEventsRoute(api: Api, context: RouteContext): void {
 async function* jobEvents(
   context: RouteContext,
   row: JobRow,
-  place: OutputPlace,
+  from: FollowFrom,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  let lines = new ProgramLines(place)
+  let lines = new ProgramLines(from)
   let shownProgress = 'null'
-  for await (const news of followJob(context, row, place, signal)) {
+  for await (const news of followJob(context, row, from, signal)) {
     if (news.kind === 'output') {
       const text = lines.push(news.pieces)
       if (text !== '') yield text

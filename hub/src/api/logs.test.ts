@@ -124,3 +124,26 @@ test('what cannot be meant is refused', async () => {
   }
   await worker.ended(fence)
 })
+
+test('bytes asked for again from where an answer began are the same, however far the tail has moved on', async () => {
+  const { id, fence, logs } = await running()
+  await worker.output(fence, 'stdout', 'o1\no2\n')
+  await worker.output(fence, 'stderr', 'e1\n')
+  const headers = { authorization: `Bearer ${hub.admin}` }
+  const first = await fetch(`${hub.url}/api/v1/jobs/${id}/logs?tail=2`, { headers })
+  const from = first.headers.get('stoker-from')
+  expect([await first.text(), from]).toEqual(['o2\ne1\n', '1.3.0'])
+  await worker.output(fence, 'stdout', 'o3\n')
+  expect(await logs(`?from=${from}`)).toBe('o2\ne1\no3\n')
+  for (const wrong of ['1.3', '2.0.0', 'x'])
+    expect((await hub.call('GET', `/api/v1/jobs/${id}/logs?from=${wrong}`)).status).toBe(400)
+  await worker.ended(fence)
+})
+
+test('a log that is asked for before the first attempt begins with it', async () => {
+  const { json } = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop', placement: { worker: 'nobody' } } })
+  const reply = await fetch(`${hub.url}/api/v1/jobs/${json.jobs[0].id}/logs?from=1.0.0`, {
+    headers: { authorization: `Bearer ${hub.admin}` },
+  })
+  expect([reply.status, reply.headers.get('stoker-from'), await reply.text()]).toEqual([200, '1.0.0', ''])
+})

@@ -6,6 +6,7 @@ import type { Api, RouteContext } from './context.ts'
 import { BEGINNING, fenceOf, followJob } from './follow-job.ts'
 import { findJob } from './job-ref.ts'
 import { JobRef } from './jobs.ts'
+import { type OutputPlace, parsePlace, placeText } from './program-lines.ts'
 import { tailStart } from './tail-start.ts'
 import { refuseValue } from './validation.ts'
 
@@ -30,6 +31,10 @@ const LogsQuery = z.strictObject({
     .optional(),
   follow: z.enum(['true', 'false']).optional(),
   attempt: z.coerce.number().int().min(1).max(999_999_999).optional(),
+  from: z
+    .string()
+    .transform((given, context) => parsePlace(given) ?? refuseValue(context, 'allowed: the "Stoker-From" of an answer'))
+    .optional(),
 })
 type LogsQuery = z.output<typeof LogsQuery>
 
@@ -37,6 +42,8 @@ export function addLogsRoute(api: Api, context: RouteContext): void {
   api.get('/api/v1/jobs/:id/logs', {
     schema: {
       summary: 'The raw output of a job, in the order it arrived',
+      description:
+        'The header `Stoker-From` tells the place the bytes begin at, as attempt, offset in stdout and offset in stderr. Asked for with `from`, the same bytes come again, so that a reader whose connection broke passes over what it had.',
       tags: ['jobs'],
       params: JobRef,
       querystring: LogsQuery,
@@ -51,16 +58,24 @@ export function addLogsRoute(api: Api, context: RouteContext): void {
     handler: async (request, reply) => {
       const { query } = request
       const row = await findJob(context.queries, callerOf(request), request.params.id)
-      if (query.attempt !== undefined && query.attempt > row.attempts)
-        throw new Refused('request.invalid', `attempt: found ${query.attempt}; the job has had ${row.attempts}`)
-      const attempt = query.attempt ?? row.attempts
-      const offsets = attempt === 0 ? BEGINNING : await startOf(context, row, attempt, query)
+      const { attempt, offsets } = await beginning(context, row, query)
+      reply.header('stoker-from', placeText({ attempt: Math.max(1, attempt), offsets }))
       const type = 'text/plain; charset=utf-8'
       if (query.follow !== 'true')
         return context.open.send(reply, type, () => storedBytes(context, row, attempt, offsets, query))
       return context.open.send(reply, type, signal => followedBytes(context, row, attempt, offsets, query, signal))
     },
   })
+}
+
+async function beginning(context: RouteContext, row: JobRow, query: LogsQuery): Promise<OutputPlace> {
+  const { from, attempt: wanted } = query
+  const [name, number] = from === undefined ? ['attempt', wanted] : ['from: attempt', from.attempt]
+  if (number !== undefined && number > Math.max(from === undefined ? 0 : 1, row.attempts))
+    throw new Refused('request.invalid', `${name}: found ${number}; the job has had ${row.attempts}`)
+  if (from !== undefined) return row.attempts === 0 ? { attempt: 0, offsets: BEGINNING } : from
+  const attempt = wanted ?? row.attempts
+  return { attempt, offsets: attempt === 0 ? BEGINNING : await startOf(context, row, attempt, query) }
 }
 
 /** Both limits given, the later one counts. */
@@ -98,7 +113,10 @@ async function* storedBytes(
   }
 }
 
-/** An attempt asked for by number ends the stream with it, else the stream goes on with the next attempt. */
+/**
+ * An attempt asked for by number ends the stream with it, else the stream goes on with the next attempt.
+ * A hub that stops breaks the connection instead of ending it: a cut log must not look like a whole one.
+ */
 async function* followedBytes(
   context: RouteContext,
   row: JobRow,
@@ -112,4 +130,5 @@ async function* followedBytes(
     if (news.kind === 'output') yield Buffer.concat(news.pieces.map(({ bytes }) => bytes))
     else if (news.kind === 'over' && query.attempt !== undefined) return
   }
+  if (signal.aborted) throw new Error('the log was cut because the hub stops or nobody reads it')
 }

@@ -23,6 +23,8 @@ export interface AgentPorts {
   readonly random: () => number
   readonly log: Log
   readonly ready: () => void
+  /** Told when the hub has welcomed it, and when the connection is gone. */
+  readonly connection: (isOpen: boolean) => void
   /** The hub refused this worker for good. */
   readonly refused: (message: string) => void
 }
@@ -167,6 +169,7 @@ export class Agent implements Delivery {
         this.#live?.start(action.welcome.liveMs)
         if (this.#wasAway) this.#ports.log('info', 'connected to the hub again')
         this.#wasAway = false
+        this.#ports.connection(true)
         this.#ports.ready()
         break
       case 'refused':
@@ -206,6 +209,7 @@ export class Agent implements Delivery {
 
   #closed(why: string): void {
     this.#live?.pause()
+    this.#ports.connection(false)
     if (!this.#wasAway && !this.#isLeaving)
       this.#ports.log('warn', `no connection to ${this.#ports.hubUrl} (${why}); jobs go on, trying again`)
     this.#wasAway = true

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
-import type { Executor, LaunchOrder } from './port.ts'
+import type { Executor, Exit, LaunchOrder } from './port.ts'
 import { createProcessExecutor } from './process-executor.ts'
 
 const PROOF = 'inside'
@@ -12,6 +12,8 @@ export interface SandboxProbe {
   readonly works: boolean
   readonly why: string
   readonly internet: boolean
+  /** What held the program to its limits. */
+  readonly limitsBy: Exit['limitsBy']
 }
 
 /** Runs a sandbox, because one that is installed may still be forbidden by the kernel or the container around us. */
@@ -22,30 +24,38 @@ export async function probeSandbox(options: {
   const folder = await mkdtemp(join(tmpdir(), 'stoker-probe-'))
   const executor = createProcessExecutor({ ...options, runtimeDir: join(folder, 'run'), slots: 1 })
   try {
-    const failure = await tryNetwork(executor, folder, 'none')
-    if (failure !== null) return { works: false, why: failure, internet: false }
-    const offline = await tryNetwork(executor, folder, 'internet')
+    const { failure, limitsBy } = await tryNetwork(executor, folder, 'none')
+    if (failure !== null) return { works: false, why: failure, internet: false, limitsBy }
+    const { failure: offline } = await tryNetwork(executor, folder, 'internet')
     const why = offline === null ? 'a sandbox ran, also with user-mode network' : `a sandbox ran; ${offline}`
-    return { works: true, why, internet: offline === null }
+    return { works: true, why, internet: offline === null, limitsBy }
   } catch (error) {
-    return { works: false, why: error instanceof Error ? error.message : String(error), internet: false }
+    const why = error instanceof Error ? error.message : String(error)
+    return { works: false, why, internet: false, limitsBy: 'none' }
   } finally {
     await executor.close('kill')
     await removeTree(folder)
   }
 }
 
-/** Null when the program ran in there; else why not. */
-async function tryNetwork(executor: Executor, root: string, network: 'none' | 'internet'): Promise<string | null> {
+interface Trial {
+  /** Null when the program ran in there; else why not. */
+  readonly failure: string | null
+  readonly limitsBy: Exit['limitsBy']
+}
+
+async function tryNetwork(executor: Executor, root: string, network: 'none' | 'internet'): Promise<Trial> {
   const folder = join(root, network)
   await mkdir(join(folder, 'work'), { recursive: true })
   const execution = await executor.start(probeOrder(folder, network))
   const exit = await execution.ended
   const said = (await readFile(join(folder, 'stdout'), 'utf8')).trim()
   await execution.release()
-  if (exit.exitCode === 0 && said === PROOF) return null
+  const { limitsBy } = exit
+  if (exit.exitCode === 0 && said === PROOF) return { failure: null, limitsBy }
   const complaint = (await readFile(join(folder, 'stderr'), 'utf8')).trim()
-  return exit.startError ?? `the sandbox ended with ${exit.exitCode ?? exit.signal}: ${complaint || 'no message'}`
+  const ending = `the sandbox ended with ${exit.exitCode ?? exit.signal}: ${complaint || 'no message'}`
+  return { failure: exit.startError ?? ending, limitsBy }
 }
 
 function probeOrder(folder: string, network: 'none' | 'internet'): LaunchOrder {
