@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ARCHIVES, InnerPath, InputFile, Sha256 } from './artifact.ts'
 import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
+import { checkSecretUses, SecretUse, SecretUseInput, secretUses } from './secret.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 
 const DAY_MS = 86_400_000
@@ -103,6 +104,7 @@ const SpecInput = z.strictObject({
       gpuModel: text(100).optional(),
       cpus: z.number().min(0).max(4096).optional(),
       memory: size('memory').optional(),
+      disk: size('disk').optional(),
     })
     .optional(),
   placement: z.strictObject({ worker: text(200).optional(), tags: z.array(text(100)).max(32).optional() }).optional(),
@@ -118,7 +120,7 @@ const SpecInput = z.strictObject({
   outputs: z.array(Glob).max(100).optional(),
   files: z.array(FileInput).max(1000).optional(),
   image: later('containers are not available in this release'),
-  secrets: later('secrets are not available in this release'),
+  secrets: z.array(SecretUseInput).max(32).optional(),
 })
 
 /** A job as people write it. */
@@ -139,6 +141,7 @@ export const JobSpec = z.object({
     gpuModel: z.string().nullable(),
     cpus: z.number(),
     memoryBytes: z.number().nullable(),
+    diskBytes: z.number().nullable().default(null),
   }),
   placement: z.object({ worker: z.string().nullable(), tags: z.array(z.string()) }),
   priority: z.number(),
@@ -154,6 +157,7 @@ export const JobSpec = z.object({
   outputLimitBytes: z.number(),
   files: z.array(InputFile).default([]),
   outputs: z.array(z.string()).default([]),
+  secrets: z.array(SecretUse).default([]),
 })
 export type JobSpec = Readonly<z.infer<typeof JobSpec>>
 
@@ -177,7 +181,15 @@ export function parseJobSpec(value: unknown): ParsedSpec {
       ],
     }
   }
-  return { ok: true, spec: complete(input, type) }
+  const spec = complete(input, type)
+  const wrongSecrets = secretIssues(spec)
+  return wrongSecrets.length > 0 ? { ok: false, issues: wrongSecrets } : { ok: true, spec }
+}
+
+function secretIssues({ type, secrets, env }: JobSpec): readonly SpecIssue[] {
+  if (secrets.length > 0 && isInline(type))
+    return [{ path: 'secrets', message: `type ${type} starts no program that could read them` }]
+  return checkSecretUses(secrets, env)
 }
 
 function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): JobSpec {
@@ -200,6 +212,7 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
       gpuModel: resources.gpuModel ?? null,
       cpus: resources.cpus ?? (isInline(type) ? 0 : DEFAULT_CPUS),
       memoryBytes: resources.memory ?? null,
+      diskBytes: resources.disk ?? null,
     },
     placement: { worker: input.placement?.worker ?? null, tags: [...new Set(input.placement?.tags ?? [])].sort() },
     priority: input.priority ?? 0,
@@ -214,6 +227,7 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
       executable: executable ?? false,
     })),
     outputs: [...new Set(input.outputs ?? [])],
+    secrets: secretUses(input.secrets ?? []),
   }
 }
 
@@ -227,7 +241,7 @@ function defaultName(type: JobSpec['type'], command: string | readonly string[] 
 export const JobSpecInput = SpecInput
 
 const NESTED: Readonly<Record<string, readonly string[]>> = {
-  resources: ['gpus', 'gpuMemory', 'gpuModel', 'cpus', 'memory'],
+  resources: ['gpus', 'gpuMemory', 'gpuModel', 'cpus', 'memory', 'disk'],
   placement: ['worker', 'tags'],
   retries: ['max', 'on', 'backoff'],
   'retries.backoff': ['initial', 'max'],

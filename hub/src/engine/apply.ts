@@ -2,7 +2,7 @@ import type { Change, ChangeOf, JobState } from '@stoker/protocol'
 import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
 import { moveJob } from './life-cycle.ts'
 import { bucketKey } from './shape-of.ts'
-import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
+import { type ActiveJob, type Claim, claimKey, countersOf, type State, secretKey, type WorkerState } from './state.ts'
 import { classKeyOf } from './worker-class.ts'
 
 type Appliers = { readonly [C in Change['c']]: (state: State, change: ChangeOf<C>) => void }
@@ -102,6 +102,18 @@ const APPLIERS: Appliers = {
     if (token !== undefined) state.tokenByHash.delete(token.hash)
     state.tokens.delete(id)
   },
+  secretSet: applySecretSet,
+  secretRemoved: (state, { owner, name }) => {
+    state.secrets.delete(secretKey(owner, name))
+  },
+  audited: () => {},
+  auditEnded: () => {},
+}
+
+function applySecretSet(state: State, { owner, name, bytes, at }: ChangeOf<'secretSet'>): void {
+  const key = secretKey(owner, name)
+  const createdAt = state.secrets.get(key)?.createdAt ?? at
+  state.secrets.set(key, { owner, name, bytes, createdAt, changedAt: at })
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {

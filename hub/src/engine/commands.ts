@@ -1,4 +1,4 @@
-import type { AttemptReport, Fence, Hello, IdempotencyRow, JobSpec, Role, RowWrite } from '@stoker/protocol'
+import type { AttemptReport, ChangeOf, Fence, Hello, IdempotencyRow, JobSpec, Role, RowWrite } from '@stoker/protocol'
 
 /** A job on its way in: parsed, with the id its submitter will know it by. */
 export interface NewJob {
@@ -50,6 +50,25 @@ export type Command =
       readonly expiresAt: number | null
     }
   | { readonly kind: 'revokeToken'; readonly id: string }
+  | {
+      readonly kind: 'setSecret'
+      readonly owner: string
+      readonly name: string
+      readonly bytes: number
+      /** Encrypted by the asker: the engine never sees a value. */
+      readonly sealed: string
+    }
+  | { readonly kind: 'removeSecret'; readonly owner: string; readonly name: string }
+  /** The same value under a new key; nothing happens if it was changed since it was read. */
+  | {
+      readonly kind: 'resealSecret'
+      readonly owner: string
+      readonly name: string
+      readonly changedAt: number
+      readonly sealed: string
+    }
+  | ({ readonly kind: 'audit' } & Omit<ChangeOf<'audited'>, 'c' | 'at'>)
+  | { readonly kind: 'auditEnded'; readonly id: string; readonly status: number }
   | { readonly kind: 'rows'; readonly rows: readonly RowWrite[] }
 
 /** What a command needs from history, read by the loop before deciding. */
@@ -82,6 +101,11 @@ export interface Replies {
   removeWorker: null
   addToken: null
   revokeToken: null
+  setSecret: { readonly createdAt: number; readonly changedAt: number }
+  removeSecret: null
+  resealSecret: { readonly resealed: boolean }
+  audit: null
+  auditEnded: null
   rows: null
 }
 export type ReplyTo<C extends Command> = Replies[C['kind']]

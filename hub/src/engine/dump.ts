@@ -16,6 +16,7 @@ export function dump(state: State): StateDump {
     workers: byKey(state.workers, dumpWorker),
     devices: byKey(state.devices, holder => holder),
     tokens: byKey(state.tokens, token => sorted(token)),
+    secrets: byKey(state.secrets, secret => sorted(secret)),
     counters: byKey(state.counters, counts => sorted(Object.fromEntries(Object.entries(counts).filter(([, n]) => n)))),
   }
 }

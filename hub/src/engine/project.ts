@@ -106,6 +106,12 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
+  secretSet: () => [],
+  secretRemoved: ({ owner, name }) => [{ op: 'delete', table: 'secret', key: { owner, name } }],
+  audited: ({ c: _, details, ...entry }) => [
+    { op: 'insert', table: 'audit', row: { ...entry, details: JSON.stringify(details), status: null } },
+  ],
+  auditEnded: ({ id, status }) => [{ op: 'update', table: 'audit', key: { id }, set: { status } }],
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */

@@ -2,7 +2,17 @@ import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WorkerR
 import { apply } from './apply.ts'
 import { takeClaim } from './claims.ts'
 import { bucketKey } from './shape-of.ts'
-import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
+import {
+  type ActiveJob,
+  type Claim,
+  claimKey,
+  countersOf,
+  emptyState,
+  type Now,
+  type SecretState,
+  type State,
+  secretKey,
+} from './state.ts'
 
 /** What the store gives back after a start; see the store's port. */
 export interface RecoveredRows {
@@ -12,6 +22,7 @@ export interface RecoveredRows {
   readonly buckets: readonly BucketRow[]
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
+  readonly secrets: readonly SecretState[]
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
@@ -68,6 +79,7 @@ export class Recovering {
       state.tokens.set(token.id, { ...token, createdAt })
       state.tokenByHash.set(token.hash, token.id)
     }
+    for (const secret of rows.secrets) state.secrets.set(secretKey(secret.owner, secret.name), secret)
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)

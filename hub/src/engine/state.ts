@@ -111,6 +111,15 @@ export interface TokenState {
   usedBy: string | null
 }
 
+/** Everything about a secret but its value, which stays sealed in the store. */
+export interface SecretState {
+  readonly owner: string
+  readonly name: string
+  readonly bytes: number
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
 /** Live state: what can still change. Everything else is in the store. */
 export interface State {
   epoch: number
@@ -127,6 +136,7 @@ export interface State {
   readonly devices: Map<string, string>
   readonly tokens: Map<string, TokenState>
   readonly tokenByHash: Map<string, string>
+  readonly secrets: Map<string, SecretState>
   readonly counters: Map<string, Record<JobState, number>>
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Set<string>
@@ -150,11 +160,17 @@ export function emptyState(): State {
     devices: new Map(),
     tokens: new Map(),
     tokenByHash: new Map(),
+    secrets: new Map(),
     counters: new Map(),
     dirtyCounters: new Set(),
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
   }
+}
+
+/** Owners have no space in their names. */
+export function secretKey(owner: string, name: string): string {
+  return `${owner} ${name}`
 }
 
 export function claimKey(claim: { readonly job: number; readonly epoch: number; readonly attempt: number }): string {

@@ -1,5 +1,6 @@
 import type {
   AttemptRow,
+  AuditRow,
   BucketRow,
   ChunkRow,
   CounterRow,
@@ -8,6 +9,7 @@ import type {
   JobState,
   RowWrite,
   SealedRow,
+  SecretRow,
   Tables,
   TokenRow,
   WorkerRow,
@@ -52,6 +54,7 @@ export interface Recovery {
   readonly buckets: readonly BucketRow[]
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
+  readonly secrets: readonly Omit<SecretRow, 'sealed'>[]
   readonly counters: readonly CounterRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly ActiveJob[]
@@ -112,6 +115,9 @@ export interface Queries {
   ): Promise<
     readonly { readonly job: number; readonly epoch: number; readonly attempt: number; readonly ended: boolean }[]
   >
+  secret(owner: string, name: string): Promise<SecretRow | null>
+  /** Newest first. */
+  auditBefore(id: string | null, limit: number): Promise<readonly AuditRow[]>
   /** Rows of jobs with a greater seq than `after`, in key order: `limit` of them and then the rest of the last job, so the next slice starts after that job. */
   scan<T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]>
 }

@@ -7,6 +7,8 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   bucket: ['id'],
   worker: ['id'],
   token: ['id'],
+  secret: ['owner', 'name'],
+  audit: ['id'],
   idempotency: ['owner', 'key'],
   counter: ['owner', 'state'],
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],

@@ -88,6 +88,30 @@ export interface TokenRow {
   readonly usedBy: string | null
 }
 
+/** `sealed` is the encrypted value, with the id of the key it was sealed with. */
+export interface SecretRow {
+  readonly owner: string
+  readonly name: string
+  readonly bytes: number
+  readonly sealed: string
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
+export interface AuditRow {
+  readonly id: string
+  readonly at: number
+  readonly token: string
+  readonly label: string
+  readonly owner: string
+  readonly role: string
+  readonly address: string
+  readonly action: string
+  readonly target: string
+  readonly details: string
+  readonly status: number | null
+}
+
 export interface IdempotencyRow {
   readonly owner: string
   readonly key: string
@@ -144,6 +168,8 @@ export interface Tables {
   readonly bucket: { readonly row: BucketRow; readonly key: { readonly id: number } }
   readonly worker: { readonly row: WorkerRow; readonly key: { readonly id: string } }
   readonly token: { readonly row: TokenRow; readonly key: { readonly id: string } }
+  readonly secret: { readonly row: SecretRow; readonly key: { readonly owner: string; readonly name: string } }
+  readonly audit: { readonly row: AuditRow; readonly key: { readonly id: string } }
   readonly idempotency: { readonly row: IdempotencyRow; readonly key: { readonly owner: string; readonly key: string } }
   readonly counter: { readonly row: CounterRow; readonly key: { readonly owner: string; readonly state: JobState } }
   readonly chunk: {

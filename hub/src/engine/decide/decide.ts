@@ -4,6 +4,7 @@ import { decideCancel } from './cancel.ts'
 import type { Emit, Rules } from './emit.ts'
 import { decideHello } from './hello.ts'
 import { decideReport } from './report.ts'
+import { decideReseal, decideSecretRemoved, decideSecretSet } from './secrets.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
@@ -44,6 +45,17 @@ const DECIDERS: Deciders = {
   removeWorker: decideRemoveWorker,
   addToken: decideToken,
   revokeToken: decideTokenRevoked,
+  setSecret: decideSecretSet,
+  removeSecret: decideSecretRemoved,
+  resealSecret: decideReseal,
+  audit: (_state, { kind: _, ...entry }, _facts, now, emit) => {
+    emit.change({ c: 'audited', ...entry, at: now.wall })
+    return null
+  },
+  auditEnded: (_state, { id, status }, _facts, _now, emit) => {
+    emit.change({ c: 'auditEnded', id, status })
+    return null
+  },
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

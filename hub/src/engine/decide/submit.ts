@@ -3,6 +3,7 @@ import type { Command, Facts, NewJob, Replies } from '../commands.ts'
 import { bucketKey, shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
 import type { Emit, Rules } from './emit.ts'
+import { refuseUnknownSecrets } from './secrets.ts'
 
 type Submit = Extract<Command, { kind: 'submit' }>
 
@@ -25,6 +26,7 @@ export function decideSubmit(
       )
     return { firstSeq: earlier.firstSeq, count: earlier.count, repeated: true, unschedulable: jobs.map(() => null) }
   }
+  refuseUnknownSecrets(state, owner, jobs)
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
   const firstSeq = state.lastSeq + 1
   const placed = jobs.map((job, index) => ({

@@ -1,7 +1,18 @@
 import type { RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
-import { A_BUCKET, A_TOKEN, A_WORKER, aJob, anAttempt, insertJob, journaled, RUNNING, rowsOnly } from './sample-rows.ts'
+import {
+  A_BUCKET,
+  A_SECRET,
+  A_TOKEN,
+  A_WORKER,
+  aJob,
+  anAttempt,
+  insertJob,
+  journaled,
+  RUNNING,
+  rowsOnly,
+} from './sample-rows.ts'
 
 /** What a hub that starts again learns. */
 export function recoveryContract(open: OpenStore): void {
@@ -20,6 +31,7 @@ export function recoveryContract(open: OpenStore): void {
       buckets: [],
       workers: [],
       tokens: [],
+      secrets: [],
       counters: [],
       claims: [],
       active: [],
@@ -36,6 +48,7 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'bucket', row: A_BUCKET },
       { op: 'insert', table: 'worker', row: A_WORKER },
       { op: 'insert', table: 'token', row: A_TOKEN },
+      { op: 'insert', table: 'secret', row: A_SECRET },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 2) },
       { op: 'put', table: 'meta', row: { key: 'epoch', value: '3' } },
@@ -55,6 +68,7 @@ export function recoveryContract(open: OpenStore): void {
       buckets: [A_BUCKET],
       workers: [A_WORKER],
       tokens: [A_TOKEN],
+      secrets: [{ owner: 'ada', name: 'A', bytes: 3, createdAt: 1, changedAt: 2 }],
       counters: [],
       claims: [anAttempt(4, 1, { claimed: 1 })],
       active: [

@@ -1,4 +1,14 @@
-import type { AttemptRow, BucketRow, ChunkRow, JobRow, RowWrite, TokenRow, WorkerRow } from '@stoker/protocol'
+import type {
+  AttemptRow,
+  AuditRow,
+  BucketRow,
+  ChunkRow,
+  JobRow,
+  RowWrite,
+  SecretRow,
+  TokenRow,
+  WorkerRow,
+} from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 
 /** An id as the hub makes them, told by its seq: time first, then digits that look random but end differently for each seq. */
@@ -80,6 +90,13 @@ export const A_TOKEN: TokenRow = {
   createdAt: 1,
   expiresAt: null,
   usedBy: null,
+}
+
+export const A_SECRET: SecretRow = { owner: 'ada', name: 'A', bytes: 3, sealed: 'x', createdAt: 1, changedAt: 2 }
+
+export function anEntry(n: number, over: Partial<AuditRow> = {}): AuditRow {
+  const by = { token: 't1', label: '', owner: 'ada', role: 'admin', address: '127.0.0.1' }
+  return { id: idOf(n), at: n, ...by, action: 'POST /x', target: 'w', details: '{}', status: null, ...over }
 }
 
 export const A_WORKER: WorkerRow = {

@@ -84,6 +84,13 @@ export function createMemoryQueries(
     chunks: (job, epoch, attempt) =>
       rows.chunk.under(job).filter(chunk => chunk.epoch === epoch && chunk.attempt === attempt),
     sealed: (job, epoch, attempt) => rows.sealed.get(rows.sealed.keyOf({ job, epoch, attempt })) ?? null,
+    secret: (owner, name) => rows.secret.get(rows.secret.keyOf({ owner, name })) ?? null,
+    auditBefore: (id, limit) =>
+      rows.audit
+        .ordered()
+        .filter(entry => id === null || entry.id < id)
+        .reverse()
+        .slice(0, limit),
     journalAfter: (n, limit) => {
       const from = Math.max(0, n - journal.boundary.n)
       return journal.rows.slice(from, from + limit)

@@ -23,6 +23,7 @@ export function recoverFrom(
     buckets: [...rows.bucket.ordered()],
     workers: [...rows.worker.ordered()],
     tokens: [...rows.token.ordered()],
+    secrets: rows.secret.ordered().map(({ sealed: _, ...secret }) => secret),
     counters: [...rows.counter.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),

@@ -38,6 +38,8 @@ function asyncQueries(queries: SyncQueries): Queries {
     journalBoundary: async () => queries.journalBoundary(),
     chunks: async (job, epoch, attempt) => queries.chunks(job, epoch, attempt),
     sealed: async (job, epoch, attempt) => queries.sealed(job, epoch, attempt),
+    secret: async (owner, name) => queries.secret(owner, name),
+    auditBefore: async (id, limit) => queries.auditBefore(id, limit),
     segmentAttempts: async segment => queries.segmentAttempts(segment),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]> =>
       queries.scan(table, after, limit),

@@ -21,6 +21,8 @@ export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>)
     journalBoundary: async () => reader().call('journalBoundary'),
     chunks: async (job, epoch, attempt) => reader().call('chunks', job, epoch, attempt),
     sealed: async (job, epoch, attempt) => reader().call('sealed', job, epoch, attempt),
+    secret: async (owner, name) => here.secret(owner, name),
+    auditBefore: async (id, limit) => reader().call('auditBefore', id, limit),
     segmentAttempts: async segment => reader().call('segmentAttempts', segment),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number) =>
       (await reader().call('scan', table, after, limit)) as readonly Tables[T]['row'][],

@@ -12,6 +12,8 @@ import { foundText, lookedText } from './page.ts'
 /** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
 const PAGE_STATEMENTS = 200
 
+const AFTER_ALL_IDS = 'g'
+
 /** Answers all queries on one connection. */
 export function createReader(db: Connection): SyncQueries {
   const journal = createJournalReader(db)
@@ -84,6 +86,9 @@ export function createReader(db: Connection): SyncQueries {
   const sealed = keyed('SELECT * FROM sealed WHERE job = ? AND epoch = ? AND attempt = ?')
   const segment = keyed(SEGMENT_ATTEMPTS)
 
+  const secret = keyed('SELECT * FROM secret WHERE owner = ? AND name = ?')
+  const audit = keyed('SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?')
+
   return {
     jobById: id => byId.get(id) ?? null,
     jobsBySeq: seqs => present(bySeq, seqs),
@@ -95,6 +100,8 @@ export function createReader(db: Connection): SyncQueries {
     chunks: keyed('SELECT * FROM chunk WHERE job = ? AND epoch = ? AND attempt = ? ORDER BY stream, "offset"'),
     sealed: (...key) => sealed(...key)[0] ?? null,
     segmentAttempts: number => segment(number).map(row => ({ ...row, ended: row.ended === 1 })),
+    secret: (owner, name) => secret(owner, name)[0] ?? null,
+    auditBefore: (id, limit) => audit(id ?? AFTER_ALL_IDS, limit),
     journalAfter: journal.after,
     journalFloor: journal.floor,
     journalBoundary: journal.boundary,

@@ -25,6 +25,7 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
     buckets: all('SELECT * FROM bucket ORDER BY id'),
     workers: all('SELECT * FROM worker ORDER BY id'),
     tokens: all('SELECT * FROM token ORDER BY id'),
+    secrets: all('SELECT owner, name, bytes, createdAt, changedAt FROM secret ORDER BY owner, name'),
     counters: all('SELECT * FROM counter ORDER BY owner, state'),
     claims: all('SELECT * FROM attempt WHERE claimed = 1 ORDER BY job, number'),
     active: active.map(activeJob),
