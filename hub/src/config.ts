@@ -1,7 +1,13 @@
 import { parseArgs } from 'node:util'
 
 export type HubCommand =
-  | { readonly command: 'serve'; readonly data: string; readonly host: string; readonly port: number }
+  | {
+      readonly command: 'serve'
+      readonly data: string
+      readonly host: string
+      readonly port: number
+      readonly insecureSecrets: boolean
+    }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
   | { readonly command: 'verify'; readonly data: string; readonly json: boolean }
@@ -18,10 +24,14 @@ export function readCommand(argv: readonly string[]): HubCommand {
       to: { type: 'string' },
       from: { type: 'string' },
       json: { type: 'boolean', default: false },
+      'insecure-secrets': { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
-  if (command === 'serve') return { command, data, host: values.host, port: portOf(values.port) }
+  if (command === 'serve') {
+    const insecureSecrets = values['insecure-secrets']
+    return { command, data, host: values.host, port: portOf(values.port), insecureSecrets }
+  }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }

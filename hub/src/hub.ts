@@ -18,6 +18,7 @@ import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
+import { SecretVault } from './secret-vault.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
@@ -32,6 +33,7 @@ export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  readonly insecureSecrets?: boolean | undefined
   readonly log: (level: 'info' | 'warn', text: string) => void
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -83,6 +85,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     for (const change of changes) if (change.c === 'attemptEnded' || change.c === 'released') streams.ended(change)
   })
   if (isNew) await makeAdminToken(engine, folder)
+  const vault = new SecretVault(folder)
   const board = new LiveBoard()
   let isStopping = false
   const api = await createApi({
@@ -93,6 +96,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     now: Date.now,
     newId,
     random: randomBytes,
+    vault,
     version: VERSION,
     startedAt: Date.now(),
     diskGuard: disk.guard,
@@ -108,6 +112,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     version: VERSION,
     now: Date.now,
     log,
+    openSecret: (owner, name, sealed) => vault.open(owner, name, sealed),
+    insecureSecrets: options.insecureSecrets ?? false,
   })
   gateway.listen(api.server as Server)
   const timers = [

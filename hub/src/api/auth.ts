@@ -11,11 +11,13 @@ export interface Caller {
   readonly tokenId: string
   readonly owner: string
   readonly role: ApiRole
+  readonly label: string
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+    isAudited: boolean
   }
 }
 
@@ -79,16 +81,21 @@ export class TokenBook {
   }
 }
 
-/** Refuses before the body is read; afterwards `callerOf` knows who asks. */
-export function guard(tokens: TokenBook, roles: readonly ApiRole[]): onRequestHookHandler {
+/** Refuses before the body is read; afterwards `callerOf` knows who asks. What only an admin may change is audited, and what asks for it. */
+export function guard(
+  tokens: TokenBook,
+  roles: readonly ApiRole[],
+  { audited = roles.every(role => role === 'admin') }: { readonly audited?: boolean } = {},
+): onRequestHookHandler {
   return (request, _reply, done) => {
     try {
-      const { id, role, owner } = tokens.identify(request.headers.authorization)
+      const { id, role, owner, label } = tokens.identify(request.headers.authorization)
       const allowed = roles.find(known => known === role)
       if (allowed === undefined) {
         throw new Refused('auth.forbidden', `the token has the role "${role}"; this needs ${roles.join(' or ')}`)
       }
-      request.caller = { tokenId: id, owner, role: allowed }
+      request.caller = { tokenId: id, owner, role: allowed, label }
+      request.isAudited = audited && request.method !== 'GET' && request.method !== 'HEAD'
       done()
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))

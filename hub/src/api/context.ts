@@ -20,6 +20,7 @@ export interface ApiContext {
   /** A fresh UUIDv7. */
   readonly newId: () => string
   readonly random: (bytes: number) => Buffer
+  readonly vault: Vault
   readonly version: string
   readonly startedAt: number
   /** Null while there is room for new work; cheap, asked before every submit. */
@@ -27,6 +28,14 @@ export interface ApiContext {
   readonly unschedulable: (state: State, bucketId: number) => string | null
   readonly isStopping: () => boolean
   readonly logger?: FastifyBaseLogger | undefined
+}
+
+/** Seals the values of secrets; see the composition for where its key is. */
+export interface Vault {
+  seal(owner: string, name: string, value: Uint8Array): Promise<string>
+  open(owner: string, name: string, sealed: string): Promise<Uint8Array>
+  addKey(): Promise<string>
+  dropOldKeys(): Promise<void>
 }
 
 interface DiskShortage {

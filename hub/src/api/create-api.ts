@@ -1,5 +1,7 @@
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { addAuditRoute } from './audit.ts'
+import { keepAuditTrail } from './audit-trail.ts'
 import { TokenBook } from './auth.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDocsRoutes } from './docs.ts'
@@ -14,6 +16,7 @@ import { OpenStreams } from './open-streams.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
 import { answerBrokenRequest, answerWithProblems, refuseOtherMethods, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
+import { addSecretRoutes } from './secrets.ts'
 import { addServiceRoutes } from './service.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
@@ -36,6 +39,7 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   answerWithProblems(api)
   readJsonBodies(api)
   refuseWhenStopping(api, context)
+  keepAuditTrail(api, context)
   const methodsByUrl = collectMethods(api)
   await describeRoutes(api, context)
   addRoutes(api, { ...context, tokens: book, watch: new JobWatch(context), names: new JobNames(context.queries), open })
@@ -58,6 +62,7 @@ function createServer({ logger }: ApiContext): Api {
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
   })
   api.decorateRequest('caller', null)
+  api.decorateRequest('isAudited', false)
   api.setValidatorCompiler(checkBySchema)
   api.setSerializerCompiler(() => data => JSON.stringify(data))
   return api
@@ -71,6 +76,8 @@ function addRoutes(api: Api, context: RouteContext): void {
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)
+  addSecretRoutes(api, context)
+  addAuditRoute(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)

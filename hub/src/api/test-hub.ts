@@ -15,7 +15,7 @@ import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
 import type { Store } from '../store/port.ts'
-import type { ApiContext } from './context.ts'
+import type { ApiContext, Vault } from './context.ts'
 import { createApi } from './create-api.ts'
 
 export interface Answer {
@@ -64,6 +64,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     now: Date.now,
     newId: uuidv7,
     random: randomBytes,
+    vault: openVault,
     version: '0.0.0-test',
     startedAt: Date.now(),
     diskGuard: async () => null,
@@ -98,6 +99,14 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
       await store.close()
     },
   }
+}
+
+/** Values are only told from their sealed form here; the real vault has its own test. */
+const openVault: Vault = {
+  seal: async (owner, name, value) => `${owner} ${name} ${Buffer.from(value).toString('base64')}`,
+  open: async (_owner, _name, sealed) => Buffer.from(sealed.split(' ')[2] ?? '', 'base64'),
+  addKey: async () => 'k2',
+  dropOldKeys: async () => {},
 }
 
 async function openEngine(store: Store): Promise<EngineLoop> {

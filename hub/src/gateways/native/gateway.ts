@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Fence, Refused, type Stop } from '@stoker/protocol'
+import { type Fence, type Offer, Refused, type Stop } from '@stoker/protocol'
 import { WebSocketServer } from 'ws'
 import type { Batch } from '../../engine/core.ts'
 import { hear, setConnected } from '../../engine/liveness.ts'
@@ -9,6 +9,8 @@ import type { State } from '../../engine/state.ts'
 import type { HubSessionAction } from '../../session/hub-session.ts'
 import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
+import { linkPrivacy } from './link-privacy.ts'
+import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
 import { offersOf, repeatOffers } from './offers.ts'
 
 /** Where workers of our own protocol dial in. */
@@ -18,6 +20,9 @@ const OLD_CONNECTION_ANSWERS_MS = 2_000
 
 export interface GatewayPorts extends Omit<ConnectionPorts, 'admit' | 'leave' | 'closed'> {
   readonly queries: Queries
+  readonly openSecret: SecretPorts['openSecret']
+  /** Send values of secrets also over links that others can read. */
+  readonly insecureSecrets: boolean
 }
 
 interface Credentials {
@@ -25,12 +30,17 @@ interface Credentials {
   readonly joinHash: string | null
 }
 
+interface Guest {
+  readonly credentials: Credentials
+  readonly link: LinkPrivacy
+}
+
 /** The native gateway: translates between workers' sessions and engine commands, and tells workers what was decided about them. */
 export class NativeGateway {
   readonly #ports: GatewayPorts
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false })
   readonly #byWorker = new Map<string, Connection>()
-  readonly #all = new Map<Connection, Credentials>()
+  readonly #all = new Map<Connection, Guest>()
   /** The newest connection each worker was admitted on. */
   readonly #newest = new Map<string, number>()
   #accepted = 0
@@ -74,13 +84,13 @@ export class NativeGateway {
         leave: (who, reason) => void this.#leave(who, reason),
         closed: who => this.#closed(who),
       })
-      this.#all.set(connection, credentials)
+      this.#all.set(connection, { credentials, link: this.#linkOf(socket) })
     })
   }
 
   async #admit(connection: Connection, { hello }: Extract<HubSessionAction, { a: 'admit' }>): Promise<void> {
-    const credentials = this.#all.get(connection)
-    if (credentials === undefined) return
+    const guest = this.#all.get(connection)
+    if (guest === undefined) return
     connection.bootId = hello.bootId
     // A hello that was long on its way tells what its worker held then; one on a newer connection was heard since.
     if (connection.number < (this.#newest.get(hello.workerId) ?? 0)) {
@@ -94,14 +104,14 @@ export class NativeGateway {
       return
     }
     try {
-      const admission = await this.#ports.engine.execute({ kind: 'hello', hello, ...credentials })
+      const admission = await this.#ports.engine.execute({ kind: 'hello', hello, ...guest.credentials })
       this.#newest.set(hello.workerId, Math.max(connection.number, this.#newest.get(hello.workerId) ?? 0))
       const offers = await repeatOffers(admission.reoffer, this.#ports.engine, this.#ports.queries)
       if (!this.#all.has(connection)) return
       this.#byWorker.set(hello.workerId, connection)
       old?.terminate()
       connection.step({ e: 'admitted', ...admission })
-      connection.step({ e: 'offer', offers })
+      connection.step({ e: 'offer', offers: await withSecrets(offers, guest.link, this.#ports) })
       await this.#stopWhatWasCanceled(connection, hello.workerId)
       this.#setConnected(hello.workerId, true)
     } catch (error) {
@@ -156,8 +166,19 @@ export class NativeGateway {
       else if (change.c === 'workerRemoved') this.#forgetWorker(change.id)
       else if (change.c === 'attemptEnded' || change.c === 'lost') this.#ports.board.forgetJob(change.job)
     }
-    for (const [worker, offers] of await offersOf(batch, this.#ports.queries))
-      this.#byWorker.get(worker)?.step({ e: 'offer', offers })
+    for (const [worker, offers] of await offersOf(batch, this.#ports.queries)) await this.#offer(worker, offers)
+  }
+
+  async #offer(worker: string, offers: readonly Offer[]): Promise<void> {
+    const connection = this.#byWorker.get(worker)
+    const guest = connection === undefined ? undefined : this.#all.get(connection)
+    if (guest !== undefined)
+      connection?.step({ e: 'offer', offers: await withSecrets(offers, guest.link, this.#ports) })
+  }
+
+  #linkOf(socket: Duplex): LinkPrivacy {
+    const link = linkPrivacy(socket)
+    return this.#ports.insecureSecrets ? { ...link, isPrivate: true } : link
   }
 
   #forgetWorker(worker: string): void {
