@@ -15,6 +15,7 @@ if sys.version_info < (3, 10):
     sys.exit(f"keepers need Python 3.10 or later, {sys.executable} is {sys.version.split()[0]}")
 
 from keeper_exit import lost_exit, save_exit
+from keeper_secrets import remove_secrets
 from keeper_slot import Keeper
 from keeper_tree import (become_subreaper, close_groups, find_groups, give, identity, kill_below, kill_leaves, read,
                          remove_leaves, send_signal, tried, wake_on_child)
@@ -86,6 +87,7 @@ def end_attempt(state, keepers):
             break
         time.sleep(0.002)
     remove_leaves(state["leaves"])
+    remove_secrets(state.get("secrets"))
     if state["uid"] is not None:
         give(f"{state['folder']}/work", os.getuid(), os.getgid())
 

@@ -1,4 +1,5 @@
 import { lstat, readlink } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { LaunchOrder } from './port.ts'
 
@@ -29,6 +30,8 @@ const MADE = [
   ['text', `127.0.0.1 localhost ${HOSTNAME}\n::1 localhost\n`, '/etc/hosts'],
 ]
 
+const SECRETS = '/run/secrets'
+
 type Options = readonly (readonly string[])[]
 
 /** The parts of this machine every sandbox shows: its programs, its libraries, a little of /etc. */
@@ -55,12 +58,35 @@ export function sandboxOptions(order: LaunchOrder, system: Options): Options {
     ['--proc', '/proc'],
     ['--dev', '/dev'],
     ...order.devices.map(path => ['--dev-bind', path, path]),
-    ['--perms', '1777'],
-    ['--tmpfs', '/tmp'],
+    ...inMemory('/dev/shm', order),
+    ['--remount-ro', '/dev'],
+    ...inMemory('/tmp', order),
     ...order.visiblePaths.map(path => ['staged', '--ro-bind', path, path]),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
+    ...secretFiles(order),
     ['--remount-ro', '/'],
     ['--chdir', '/work'],
+  ]
+}
+
+/** Files in memory count as memory nowhere but in a cgroup, so each such folder has a size. */
+function inMemory(place: string, { limits }: LaunchOrder): Options {
+  const size = limits.memoryBytes ?? Math.floor(totalmem() / 4)
+  return [
+    ['--perms', '1777'],
+    ['--size', String(size), '--tmpfs', place],
+  ]
+}
+
+/** On a file system of their own in memory, readable by the program only. */
+function secretFiles({ secrets }: LaunchOrder): Options {
+  if (secrets === null || secrets.files.length === 0) return []
+  return [
+    ['--perms', '0700'],
+    ['--tmpfs', SECRETS],
+    ...secrets.files.map(({ name, value }) => ['secret', value, `${SECRETS}/${name}`]),
+    ['--remount-ro', SECRETS],
+    ['--setenv', 'STOKER_SECRETS', SECRETS],
   ]
 }
 
