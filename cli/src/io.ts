@@ -12,6 +12,8 @@ export interface Io {
   readonly stdout: Out
   readonly stderr: Out
   readonly readStdin: () => Promise<string>
+  /** Stdin, or at a terminal one line that is asked for and not shown. */
+  readonly readHidden: (ask: () => void) => Promise<string>
   readonly config: Config
   readonly version: string
   /** Where hub.js, worker.js and sim.js lie. */

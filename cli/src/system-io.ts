@@ -1,5 +1,6 @@
 import { readConfig } from './config.ts'
 import type { Io, Out } from './io.ts'
+import { readHidden } from './read-hidden.ts'
 import { VERSION } from './version.ts'
 
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -10,6 +11,7 @@ export function systemIo(programs: string): Io {
     stdout: outOf(process.stdout),
     stderr: outOf(process.stderr),
     readStdin,
+    readHidden: ask => (process.stdin.isTTY ? hiddenLine(ask) : readStdin()),
     config: readConfig(),
     version: VERSION,
     programs,
@@ -33,6 +35,12 @@ function outOf(stream: NodeJS.WriteStream): Out {
     isTTY: stream.isTTY === true,
     columns: () => (stream.isTTY ? stream.columns : undefined),
   }
+}
+
+async function hiddenLine(ask: () => void): Promise<string> {
+  const line = await readHidden(process.stdin, ask)
+  process.stderr.write('\n')
+  return line
 }
 
 async function readStdin(): Promise<string> {

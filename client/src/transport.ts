@@ -1,6 +1,6 @@
 /** One HTTP request to the hub; `silenceMs` is how long the connection may say nothing, 0 for ever. */
 export interface HubRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined

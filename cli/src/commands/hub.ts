@@ -12,6 +12,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
+    .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option('--json', 'print one JSON value when it is ready')
     .option('-q, --quiet', 'print only the address')
     .action(async (options: HubOptions & OutputOptions) => cli.exitWith(await hub(options, cli)))

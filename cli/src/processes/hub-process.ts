@@ -11,6 +11,7 @@ export interface HubOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
+  readonly insecureSecrets?: boolean | undefined
 }
 
 export interface HubPlace {
@@ -19,9 +20,18 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port }: HubOptions): HubPlace {
+export function hubPlace(io: Io, { data, host, port, insecureSecrets }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  const args = [
+    'serve',
+    '--data',
+    folder,
+    '--host',
+    host,
+    '--port',
+    String(port),
+    ...(insecureSecrets === true ? ['--insecure-secrets'] : []),
+  ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 
