@@ -7,6 +7,7 @@ export type HubCommand =
       readonly host: string
       readonly port: number
       readonly insecureSecrets: boolean
+      readonly rateLimit: number | null | undefined
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -24,13 +25,21 @@ export function readCommand(argv: readonly string[]): HubCommand {
       to: { type: 'string' },
       from: { type: 'string' },
       json: { type: 'boolean', default: false },
+      'rate-limit': { type: 'string' },
       'insecure-secrets': { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
   if (command === 'serve') {
     const insecureSecrets = values['insecure-secrets']
-    return { command, data, host: values.host, port: portOf(values.port), insecureSecrets }
+    return {
+      command,
+      data,
+      host: values.host,
+      port: portOf(values.port),
+      insecureSecrets,
+      rateLimit: rateOf(values['rate-limit']),
+    }
   }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
@@ -41,6 +50,14 @@ export function readCommand(argv: readonly string[]): HubCommand {
 function needed(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new Error(`${option} is needed, found nothing`)
   return value
+}
+
+/** 0 is no limit. */
+function rateOf(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined
+  const rate = Number(text)
+  if (!Number.isInteger(rate) || rate < 0) throw new Error(`--rate-limit is a whole number of 0 or more, found ${text}`)
+  return rate === 0 ? null : rate
 }
 
 function portOf(text: string): number {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { lockFolder, sha256, writeAtomic } from '@stoker/files'
 import { pino } from 'pino'
 import { createApi } from './api/create-api.ts'
+import { ORDINARY_LIMITS } from './api/rate-limit.ts'
 import { Clock } from './clock.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
@@ -34,6 +35,8 @@ export interface HubOptions {
   readonly host: string
   readonly port: number
   readonly insecureSecrets?: boolean | undefined
+  /** Requests a second of one owner; null for any number. */
+  readonly rateLimit?: number | null | undefined
   readonly log: (level: 'info' | 'warn', text: string) => void
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -102,6 +105,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => isStopping,
+    limits: {
+      ...ORDINARY_LIMITS,
+      perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
+    },
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({

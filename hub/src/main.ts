@@ -25,12 +25,19 @@ async function run(command: HubCommand): Promise<void> {
   }
 }
 
-async function serve({ data, host, port, insecureSecrets }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
+async function serve({
+  data,
+  host,
+  port,
+  insecureSecrets,
+  rateLimit,
+}: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
   const hub = await startHub({
     folder: data,
     host,
     port,
     insecureSecrets,
+    rateLimit,
     log: (_level, text) => say(text),
     broken: error => {
       say(`cannot go on: ${sentence(error)}`)

@@ -12,6 +12,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
+    .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option('--json', 'print one JSON value when it is ready')
     .option('-q, --quiet', 'print only the address')

@@ -12,6 +12,7 @@ export interface HubOptions {
   readonly host: string
   readonly port: number
   readonly insecureSecrets?: boolean | undefined
+  readonly rateLimit?: number | undefined
 }
 
 export interface HubPlace {
@@ -20,18 +21,12 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port, insecureSecrets }: HubOptions): HubPlace {
+export function hubPlace(io: Io, options: HubOptions): HubPlace {
+  const { data, host, port, insecureSecrets, rateLimit } = options
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = [
-    'serve',
-    '--data',
-    folder,
-    '--host',
-    host,
-    '--port',
-    String(port),
-    ...(insecureSecrets === true ? ['--insecure-secrets'] : []),
-  ]
+  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  if (insecureSecrets === true) args.push('--insecure-secrets')
+  if (rateLimit !== undefined) args.push('--rate-limit', String(rateLimit))
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

@@ -9,6 +9,7 @@ import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
 import type { JobWatch } from './job-watch.ts'
 import type { OpenStreams } from './open-streams.ts'
+import type { RateLimits } from './rate-limit.ts'
 
 /** What the API needs of the hub; time, ids and randomness are passed in. */
 export interface ApiContext {
@@ -27,6 +28,7 @@ export interface ApiContext {
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
   readonly isStopping: () => boolean
+  readonly limits?: RateLimits | undefined
   readonly logger?: FastifyBaseLogger | undefined
 }
 

@@ -25,6 +25,9 @@ import { addWorkerRoutes } from './workers.ts'
 
 /** A request whose body is still not there after this is given up. */
 const REQUEST_TIMEOUT_MS = 120_000
+/** Headers fit one packet; who still sends them after this is not a caller. */
+const HEADERS_TIMEOUT_MS = 15_000
+const CHECK_EVERY_MS = 5_000
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
 const MAX_PARAM_LENGTH = 2400
@@ -39,6 +42,7 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   answerWithProblems(api)
   readJsonBodies(api)
   refuseWhenStopping(api, context)
+  slowStrangers(api, book)
   keepAuditTrail(api, context)
   const methodsByUrl = collectMethods(api)
   await describeRoutes(api, context)
@@ -52,7 +56,7 @@ function createServer({ logger }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_EVERY_MS },
     bodyLimit: MAX_SMALL_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
@@ -88,6 +92,18 @@ function refuseWhenStopping(api: Api, { isStopping }: ApiContext): void {
   api.addHook('onRequest', (_request, _reply, done) => {
     if (isStopping()) done(new Refused('hub.stopping', 'the hub is stopping; try again when it is back'))
     else done()
+  })
+}
+
+/** Requests that do not even try to say who they are; those that do are counted by their guards. */
+function slowStrangers(api: Api, { door }: TokenBook): void {
+  api.addHook('onRequest', ({ headers, ip }, _reply, done) => {
+    try {
+      if (headers.authorization === undefined) door.passStranger(ip)
+      done()
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+    }
   })
 }
 

@@ -12,10 +12,13 @@ import { Connection, type ConnectionPorts } from './connection.ts'
 import { linkPrivacy } from './link-privacy.ts'
 import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
 import { offersOf, repeatOffers } from './offers.ts'
+import { type Credentials, isKnown, Strangers } from './strangers.ts'
 
 /** Where workers of our own protocol dial in. */
 const NATIVE_PATH = '/api/v1/native'
 const MAX_FRAME_BYTES = 16 * 1024 * 1024
+/** A hello, before it is known whose. */
+const MAX_STRANGER_FRAME_BYTES = 1024 * 1024
 const OLD_CONNECTION_ANSWERS_MS = 2_000
 
 export interface GatewayPorts extends Omit<ConnectionPorts, 'admit' | 'leave' | 'closed'> {
@@ -23,11 +26,6 @@ export interface GatewayPorts extends Omit<ConnectionPorts, 'admit' | 'leave' | 
   readonly openSecret: SecretPorts['openSecret']
   /** Send values of secrets also over links that others can read. */
   readonly insecureSecrets: boolean
-}
-
-interface Credentials {
-  readonly secretHash: string
-  readonly joinHash: string | null
 }
 
 interface Guest {
@@ -38,7 +36,9 @@ interface Guest {
 /** The native gateway: translates between workers' sessions and engine commands, and tells workers what was decided about them. */
 export class NativeGateway {
   readonly #ports: GatewayPorts
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false })
+  readonly #server = openServer(MAX_FRAME_BYTES)
+  readonly #strangerServer = openServer(MAX_STRANGER_FRAME_BYTES)
+  readonly #strangers = new Strangers()
   readonly #byWorker = new Map<string, Connection>()
   readonly #all = new Map<Connection, Guest>()
   /** The newest connection each worker was admitted on. */
@@ -65,6 +65,7 @@ export class NativeGateway {
     this.#stopListening()
     for (const connection of this.#all.keys()) connection.terminate()
     this.#server.close()
+    this.#strangerServer.close()
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -76,7 +77,15 @@ export class NativeGateway {
     }
     const join = request.headers['x-stoker-join']
     const credentials = { secretHash: sha256(secret), joinHash: typeof join === 'string' ? sha256(join) : null }
-    this.#server.handleUpgrade(request, socket, head, webSocket => {
+    const isStranger = !this.#knows(credentials)
+    const leave = isStranger ? this.#strangers.enter(request.socket.remoteAddress ?? '') : () => {}
+    if (leave === null) {
+      refuseUpgrade(socket, '429 Too Many Requests')
+      return
+    }
+    socket.once('close', leave)
+    const server = isStranger ? this.#strangerServer : this.#server
+    server.handleUpgrade(request, socket, head, webSocket => {
       this.#accepted += 1
       const connection = new Connection(webSocket, this.#accepted, {
         ...this.#ports,
@@ -86,6 +95,14 @@ export class NativeGateway {
       })
       this.#all.set(connection, { credentials, link: this.#linkOf(socket) })
     })
+  }
+
+  #knows(credentials: Credentials): boolean {
+    let answer = false
+    this.#ports.engine.touch(state => {
+      answer = isKnown(state, credentials)
+    })
+    return answer
   }
 
   async #admit(connection: Connection, { hello }: Extract<HubSessionAction, { a: 'admit' }>): Promise<void> {
@@ -220,6 +237,10 @@ function ignoreRefused(error: unknown): void {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
+}
+
+function openServer(maxPayload: number): WebSocketServer {
+  return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false })
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {
