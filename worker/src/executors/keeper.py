@@ -5,6 +5,7 @@ It leaves when no worker is attached and its last keeper has left. Usage: keeper
 """
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -181,6 +182,7 @@ if __name__ == "__main__":
     os.closerange(3, 1 << 20)  # whatever the worker inherited without knowing stays with the worker
     become_subreaper()
     os.umask(0o022)
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # too small for a file, and the one size no handler is given
     zygote = Zygote(sys.argv[1], float(sys.argv[2]), sys.argv[3])
     os.write(1, b"ready\n")
     null = os.open(os.devnull, os.O_RDWR)

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { lstat, readlink } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
@@ -35,10 +36,18 @@ const SECRETS = '/run/secrets'
 type Options = readonly (readonly string[])[]
 
 /** The parts of this machine every sandbox shows: its programs, its libraries, a little of /etc. */
-export async function describeSystem(): Promise<Options> {
+export async function describeSystem(toolPath: string): Promise<Options> {
   const links = await Promise.all(LIBRARY_LINKS.map(showLibraries))
   const etc = await Promise.all(ETC.map(name => showIfPresent(`/etc/${name}`)))
-  return [['--ro-bind', '/usr', '/usr'], ...links.flat(), ['--perms', '0755', '--dir', '/etc'], ...etc.flat(), ...MADE]
+  const closed = (await knowsOption('--disable-userns', toolPath)) ? [['--disable-userns']] : []
+  return [
+    ...closed,
+    ['--ro-bind', '/usr', '/usr'],
+    ...links.flat(),
+    ['--perms', '0755', '--dir', '/etc'],
+    ...etc.flat(),
+    ...MADE,
+  ]
 }
 
 /** Bubblewrap options for one order; the keeper stages the work folder and listed paths, so their parents may be closed. */
@@ -93,6 +102,14 @@ function secretFiles({ secrets }: LaunchOrder): Options {
 function nameServers({ network }: LaunchOrder): Options {
   if (network === 'internet') return [['text', `nameserver ${SLIRP_DNS}\n`, '/etc/resolv.conf']]
   return network === 'host' ? [['--ro-bind-try', '/etc/resolv.conf', '/etc/resolv.conf']] : []
+}
+
+/** Older bubblewraps do not know every option; with one they do not know they would not start. */
+function knowsOption(option: string, toolPath: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const env = { PATH: toolPath }
+    execFile('bwrap', ['--help'], { env }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`.includes(option)))
+  })
 }
 
 async function showLibraries(path: string): Promise<Options> {
