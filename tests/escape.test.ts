@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ beforeAll(async () => {
   await mkdir(house.path('home'))
   await writeFile(house.path('home', 'private'), 'diary', { mode: 0o600 })
   await mkdir(house.path('shown'), { mode: 0o755 })
-  await copyFile(execFileSync('realpath', [PYTHON], { encoding: 'utf8' }).trim(), house.path('shown', 'setuid-python'))
+  await copyFile(await realpath(PYTHON), house.path('shown', 'setuid-python'))
   await chmod(house.path('shown', 'setuid-python'), 0o4755)
   await house.startHub()
   await house.client.setSecret('KEPT', Buffer.from('a-secret-of-the-owner'))

@@ -167,8 +167,7 @@ class Keeper:
         held = self.launch
         facts = {} if held is None else {
             **self.me, "key": held.order["key"], "folder": held.order["folder"], "startedAtMs": held.started_ms,
-            "leaves": list(held.leaves), "uid": held.uid,
-            "secrets": held.secret_folder.path}
+            "leaves": list(held.leaves), "uid": held.uid, "secrets": held.secret_folder.path}
         os.pwrite(self.state, json.dumps(facts).ljust(1023).encode() + b"\n", 0)
 
     def sizes(self):
@@ -285,18 +284,17 @@ class Keeper:
         for action in (self.sweep, self.deadline, self.sample, self.tell_output):
             self.timers.pop(action, None)
         oom = self.breach == "memory" or launch.oom_kills() > 0
-        unstarted = (None, None, start_error)
-        code, killer, failure = unstarted if start_error else launch.outcome(self.status, self.cause, oom)
+        code, killer, failure = (None, None, start_error) if start_error else launch.outcome(
+            self.status, self.cause, oom)
         group_cpu_s = launch.group_cpu_s() if self.killed else 0
         launch.close()
         remove_leaves(launch.leaves)
         if launch.uid is not None:
             give(f"{launch.order['folder']}/work", os.getuid(), os.getgid())
         self.exit = {
-            "exitCode": code, "signal": killer, "oom": oom, "overDisk": self.breach == "disk",
-            "stoppedBy": self.cause, "startedAtMs": launch.started_ms,
-            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms,
-            "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6), "maxRssBytes": self.max_rss,
+            "exitCode": code, "signal": killer, "oom": oom, "overDisk": self.breach == "disk", "stoppedBy": self.cause,
+            "startedAtMs": launch.started_ms, "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6),
+            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
         tried(save_exit, launch.order["folder"], self.exit)  # on a full disk the worker still hears it
