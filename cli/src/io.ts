@@ -15,6 +15,8 @@ export interface Io {
   readonly readStdin: () => Promise<string>
   /** Asks the person at the terminal; null where there is none, or where the answer is the end of the input. */
   readonly ask: (question: string) => Promise<string | null>
+  /** Stdin, or at a terminal one line that is asked for and not shown. */
+  readonly readHidden: (ask: () => void) => Promise<string>
   readonly config: Config
   readonly version: string
   /** Where hub.js, worker.js and sim.js lie. */

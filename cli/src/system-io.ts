@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { readConfig } from './config.ts'
 import type { Io, Out } from './io.ts'
+import { readHidden } from './read-hidden.ts'
 import { VERSION } from './version.ts'
 
 const STOPS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -12,6 +13,7 @@ export function systemIo(programs: string): Io {
     stderr: outOf(process.stderr),
     readStdin,
     ask,
+    readHidden: ask => (process.stdin.isTTY ? hiddenLine(ask) : readStdin()),
     config: readConfig(),
     version: VERSION,
     programs,
@@ -48,6 +50,12 @@ function ask(question: string): Promise<string | null> {
       reader.close()
     })
   })
+}
+
+async function hiddenLine(ask: () => void): Promise<string> {
+  const line = await readHidden(process.stdin, ask)
+  process.stderr.write('\n')
+  return line
 }
 
 async function readStdin(): Promise<string> {

@@ -48,6 +48,7 @@ export async function typeLine(home: string, argv: readonly string[], of: Termin
       if (of.answer !== undefined) written.stderr += question
       return of.answer ?? null
     },
+    readHidden: async () => of.stdin ?? '',
     config: readConfig({ STOKER_HOME: home, NO_COLOR: '1', ...of.env }),
     version: '0.0.0-test',
     programs: of.programs ?? join(home, 'no-programs'),

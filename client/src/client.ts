@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import {
+  AuditPage,
   CreatedToken,
   CreatedWebhook,
   isSweep,
@@ -9,9 +10,12 @@ import {
   JobPage,
   type JobSpecInput,
   type JobState,
+  KeyRotated,
   type NewToken,
   type NewWebhook,
   Role,
+  Secret,
+  SecretList,
   Submitted,
   TokenList,
   WebhookDetail,
@@ -159,6 +163,19 @@ export function createClient(options: ClientOptions) {
     async removeWebhook(id: string): Promise<void> {
       await caller.text(remove(webhookPath(id)))
     },
+    setSecret: (name: string, value: Uint8Array, owner?: string): Promise<Secret> => {
+      const body = JSON.stringify({ value: Buffer.from(value).toString('base64'), encoding: 'base64' })
+      return caller.json({ method: 'PUT', path: secretPath(name, owner), repeatable: true, body }, Secret)
+    },
+    secrets: (of: { readonly owner?: string | undefined; readonly cursor?: string | undefined } = {}) =>
+      caller.json(get(`/api/v1/secrets${queryText(of)}`), SecretList),
+    async removeSecret(name: string, owner?: string): Promise<void> {
+      await caller.text(remove(secretPath(name, owner)))
+    },
+    rotateSecretKey: (): Promise<KeyRotated> => caller.json(act('/api/v1/secret-key/rotate'), KeyRotated),
+    /** What was done with power, newest first. */
+    audit: (of: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {}) =>
+      caller.json(get(`/api/v1/audit${queryText(of)}`), AuditPage),
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
     health: (): Promise<Health> => caller.json(get('/health'), Health),
@@ -181,4 +198,6 @@ const patch = (path: string): Call => ({ method: 'PATCH', path, repeatable: true
 const remove = (path: string): Call => ({ method: 'DELETE', path, repeatable: false })
 const jobPath = (id: string) => `/api/v1/jobs/${encodeURIComponent(id)}`
 const webhookPath = (id: string) => `/api/v1/webhooks/${encodeURIComponent(id)}`
+const secretPath = (name: string, owner?: string) =>
+  `/api/v1/secrets/${encodeURIComponent(name)}${queryText({ owner })}`
 const workerPath = (idOrName: string) => `/api/v1/workers/${encodeURIComponent(idOrName)}`

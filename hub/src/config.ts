@@ -11,6 +11,8 @@ export type HubCommand =
       readonly log: { readonly format: LogFormat; readonly level: LogLevel }
       /** Ends when its stdin does: whoever started it is gone. */
       readonly supervised: boolean
+      readonly insecureSecrets: boolean
+      readonly rateLimit: number | null | undefined
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -32,6 +34,8 @@ export function readCommand(argv: readonly string[]): HubCommand {
       'log-level': { type: 'string' },
       json: { type: 'boolean', default: false },
       supervised: { type: 'boolean', default: false },
+      'rate-limit': { type: 'string' },
+      'insecure-secrets': { type: 'boolean', default: false },
     },
   })
   const data = needed(values.data, '--data')
@@ -44,6 +48,8 @@ export function readCommand(argv: readonly string[]): HubCommand {
       webhookHosts: values['webhook-allow'] ?? [],
       log: logChoice({ format: values['log-format'], level: values['log-level'] }),
       supervised: values.supervised,
+      insecureSecrets: values['insecure-secrets'],
+      rateLimit: rateOf(values['rate-limit']),
     }
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
@@ -54,6 +60,14 @@ export function readCommand(argv: readonly string[]): HubCommand {
 function needed(value: string | undefined, option: string): string {
   if (value === undefined || value === '') throw new Error(`${option} is needed, found nothing`)
   return value
+}
+
+/** 0 is no limit. */
+function rateOf(text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined
+  const rate = Number(text)
+  if (!Number.isInteger(rate) || rate < 0) throw new Error(`--rate-limit is a whole number of 0 or more, found ${text}`)
+  return rate === 0 ? null : rate
 }
 
 function portOf(text: string): number {

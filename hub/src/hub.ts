@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
 import { pino } from 'pino'
 import { createApi } from './api/create-api.ts'
+import { ORDINARY_LIMITS } from './api/rate-limit.ts'
 import { viewJob } from './api/views.ts'
 import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
@@ -23,6 +24,7 @@ import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { Firing } from './schedules/firing.ts'
 import { openSealing } from './sealing.ts'
+import { SecretVault } from './secret-vault.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
@@ -41,6 +43,9 @@ export interface HubOptions {
   readonly port: number
   /** Hosts webhooks may post to although their addresses are private. */
   readonly webhookHosts: readonly string[]
+  readonly insecureSecrets?: boolean | undefined
+  /** Requests a second of one owner; null for any number. */
+  readonly rateLimit?: number | null | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -93,6 +98,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     for (const change of changes) if (change.c === 'attemptEnded' || change.c === 'released') streams.ended(change)
   })
   if (isNew) await makeAdminToken(engine, folder)
+  const vault = new SecretVault(folder)
   const board = new LiveBoard()
   const sealing = await openSealing(folder)
   const webhooks = new WebhookDispatcher({
@@ -113,6 +119,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     now: Date.now,
     newId,
     random: randomBytes,
+    vault,
     version: VERSION,
     startedAt: Date.now(),
     diskGuard: disk.guard,
@@ -126,6 +133,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       seal: (secret, id) => sealing.seal(secret, `webhook ${id}`),
       ping: webhook => webhooks.ping(webhook, `${webhook.id}.${newId()}`),
     },
+    limits: {
+      ...ORDINARY_LIMITS,
+      perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
+    },
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({
@@ -136,6 +147,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     version: VERSION,
     now: Date.now,
     log,
+    openSecret: (owner, name, sealed) => vault.open(owner, name, sealed),
+    insecureSecrets: options.insecureSecrets ?? false,
   })
   gateway.listen(api.server as Server)
   const firing = new Firing({ engine, queries: store.queries, now: Date.now, newId, diskGuard: disk.guard })

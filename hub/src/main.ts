@@ -27,13 +27,15 @@ async function run(command: HubCommand): Promise<void> {
 }
 
 async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
-  const { data, host, port, webhookHosts, supervised } = command
+  const { data, host, port, webhookHosts, supervised, insecureSecrets, rateLimit } = command
   const log = createLog({ ...command.log, part: 'hub', write: line => process.stderr.write(line), now: Date.now })
   const hub = await startHub({
     folder: data,
     host,
     port,
     webhookHosts,
+    insecureSecrets,
+    rateLimit,
     log,
     broken: error => {
       log('error', `cannot go on: ${sentence(error)}`)

@@ -19,7 +19,7 @@ describe('a job spec', () => {
         env: {},
         isolation: 'auto',
         network: null,
-        resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null },
+        resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null, diskBytes: null },
         placement: { worker: null, tags: [] },
         priority: 0,
         timeoutMs: null,
@@ -31,6 +31,7 @@ describe('a job spec', () => {
         outputs: [],
         dependsOn: [],
         hold: false,
+        secrets: [],
       },
     })
   })
@@ -85,11 +86,10 @@ describe('a job spec', () => {
   it('refuses what a later release brings, with that reason', () => {
     const issues = issuesOf({
       command: 'x',
-      secrets: ['K'],
       image: 'i',
       isolation: 'container',
     })
-    for (const path of ['secrets', 'image', 'isolation']) expect(issues[path]).toMatch(/not available in this release/)
+    for (const path of ['image', 'isolation']) expect(issues[path]).toMatch(/not available in this release/)
   })
 
   it('names its input files by content and refuses places outside the folder of the job', () => {

@@ -3,6 +3,7 @@ import { ARCHIVES, InnerPath, InputFile, Sha256 } from './artifact.ts'
 import { completeDependencies, Dependency, DependsOnInput } from './dependency.ts'
 import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
+import { checkSecretUses, SecretUse, SecretUseInput, secretUses } from './secret.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 import { SWEEP_KEYS } from './sweep.ts'
 
@@ -107,6 +108,7 @@ const SpecInput = z.strictObject({
       gpuModel: text(100).optional(),
       cpus: z.number().min(0).max(4096).optional(),
       memory: size('memory').optional(),
+      disk: size('disk').optional(),
     })
     .optional(),
   placement: z.strictObject({ worker: text(200).optional(), tags: z.array(text(100)).max(32).optional() }).optional(),
@@ -124,7 +126,7 @@ const SpecInput = z.strictObject({
   outputs: z.array(Glob).max(100).optional(),
   files: z.array(FileInput).max(1000).optional(),
   image: later('containers are not available in this release'),
-  secrets: later('secrets are not available in this release'),
+  secrets: z.array(SecretUseInput).max(32).optional(),
 })
 
 /** A job as people write it. */
@@ -145,6 +147,7 @@ export const JobSpec = z.object({
     gpuModel: z.string().nullable(),
     cpus: z.number(),
     memoryBytes: z.number().nullable(),
+    diskBytes: z.number().nullable().default(null),
   }),
   placement: z.object({ worker: z.string().nullable(), tags: z.array(z.string()) }),
   priority: z.number(),
@@ -162,6 +165,7 @@ export const JobSpec = z.object({
   outputs: z.array(z.string()).default([]),
   dependsOn: z.array(Dependency).default([]),
   hold: z.boolean().default(false),
+  secrets: z.array(SecretUse).default([]),
 })
 export type JobSpec = Readonly<z.infer<typeof JobSpec>>
 
@@ -185,7 +189,15 @@ export function parseJobSpec(value: unknown): ParsedSpec {
       ],
     }
   }
-  return { ok: true, spec: complete(input, type) }
+  const spec = complete(input, type)
+  const wrongSecrets = secretIssues(spec)
+  return wrongSecrets.length > 0 ? { ok: false, issues: wrongSecrets } : { ok: true, spec }
+}
+
+function secretIssues({ type, secrets, env }: JobSpec): readonly SpecIssue[] {
+  if (secrets.length > 0 && isInline(type))
+    return [{ path: 'secrets', message: `type ${type} starts no program that could read them` }]
+  return checkSecretUses(secrets, env)
 }
 
 function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): JobSpec {
@@ -208,6 +220,7 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
       gpuModel: resources.gpuModel ?? null,
       cpus: resources.cpus ?? (isInline(type) ? 0 : DEFAULT_CPUS),
       memoryBytes: resources.memory ?? null,
+      diskBytes: resources.disk ?? null,
     },
     placement: { worker: input.placement?.worker ?? null, tags: [...new Set(input.placement?.tags ?? [])].sort() },
     priority: input.priority ?? 0,
@@ -224,6 +237,7 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     outputs: [...new Set(input.outputs ?? [])],
     dependsOn: completeDependencies(input.dependsOn ?? []),
     hold: input.hold ?? false,
+    secrets: secretUses(input.secrets ?? []),
   }
 }
 
@@ -238,7 +252,7 @@ export function defaultName(type: string, command: string | readonly string[] | 
 export const JobSpecInput = SpecInput
 
 const NESTED: Readonly<Record<string, readonly string[]>> = {
-  resources: ['gpus', 'gpuMemory', 'gpuModel', 'cpus', 'memory'],
+  resources: ['gpus', 'gpuMemory', 'gpuModel', 'cpus', 'memory', 'disk'],
   placement: ['worker', 'tags'],
   retries: ['max', 'on', 'backoff'],
   'retries.backoff': ['initial', 'max'],

@@ -79,7 +79,7 @@ const PLAIN: JobSpec = {
   env: {},
   isolation: 'auto',
   network: null,
-  resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null },
+  resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null, diskBytes: null },
   placement: { worker: null, tags: [] },
   priority: 0,
   timeoutMs: null,
@@ -91,6 +91,7 @@ const PLAIN: JobSpec = {
   outputs: [],
   dependsOn: [],
   hold: false,
+  secrets: [],
 }
 
 /** The same small job over and over, for measuring. */
@@ -117,6 +118,7 @@ export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec 
       gpuModel: null,
       cpus: random.pick([0, 1, 1, introduction.cpus]),
       memoryBytes: random.chance(0.3) ? introduction.memoryBytes / random.between(1, 4) : null,
+      diskBytes: null,
     },
     placement: {
       worker: random.chance(0.05) ? introduction.workerId : null,

@@ -85,6 +85,18 @@ const limits = { queued: 5, running: null, gpus: 2, bytes: 1e10 }
 const owner: Owner = { owner: 'ann', counts: group.counts, running: 1, gpus: 1, limits }
 const token = { id: 't-1', role: 'submit', owner: 'ann', label: '', createdAt: NOW, expiresAt: null, usedBy: null }
 
+const secret = { name: 'HF_TOKEN', owner: 'ann', bytes: 10, createdAt: NOW, changedAt: NOW }
+const deed = {
+  id: '01890000-0000-7000-8000-000000000001',
+  at: NOW,
+  by: { tokenId: 't-1', label: 'laptop', owner: 'ann', role: 'admin' },
+  from: '127.0.0.1',
+  action: 'POST /api/v1/workers/:id/drain',
+  target: 'box',
+  details: {},
+  status: 200,
+}
+
 beforeEach(() => {
   hub().jobs.set(ended.id, ended)
   const answers: Record<string, readonly [number, unknown]> = {
@@ -119,6 +131,11 @@ beforeEach(() => {
     'GET /api/v1/owners': [200, { owners: [owner], next: null }],
     'GET /api/v1/owners/ann': [200, owner],
     'PUT /api/v1/owners/ann/limits': [200, limits],
+    'PUT /api/v1/secrets/:id': [200, secret],
+    'GET /api/v1/secrets': [200, { secrets: [secret], next: null }],
+    'DELETE /api/v1/secrets/:id': [204, undefined],
+    'POST /api/v1/secret-key/rotate': [200, { key: 'k2', resealed: 3 }],
+    'GET /api/v1/audit': [200, { entries: [deed], next: null }],
     'GET /api/v1/me': [200, { owner: 'ann', role: 'submit', tokenId: 't-1' }],
     'GET /health': [200, { status: 'ok', version: '9', epoch: 3, startedAt: NOW, workers: { connected: 1, total: 1 } }],
   }
@@ -167,6 +184,11 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['token create', ['token', 'create', '--role', 'submit', '--owner', 'ann', '--expires-in', '30d'], 0, 'stk_secret\n'],
   ['token list', ['token', 'list'], 0, 't-1\n'],
   ['token revoke', ['token', 'revoke', 't-1'], 0, 't-1\n'],
+  ['secret set', ['secret', 'set', 'HF_TOKEN'], 0, 'HF_TOKEN\n'],
+  ['secret list', ['secret', 'list'], 0, 'HF_TOKEN\n'],
+  ['secret remove', ['secret', 'remove', 'HF_TOKEN'], 0, 'HF_TOKEN\n'],
+  ['secret rotate-key', ['secret', 'rotate-key'], 0, 'k2\n'],
+  ['audit', ['audit', '--limit', '5'], 0, `${deed.id}\n`],
   ['context list', ['context', 'list'], 0, ''],
   ['version', ['version'], 0, '0.0.0-test\n'],
 ]

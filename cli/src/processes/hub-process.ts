@@ -15,6 +15,8 @@ export interface HubOptions {
   readonly host: string
   readonly port: number
   readonly webhookAllow?: readonly string[] | undefined
+  readonly insecureSecrets?: boolean | undefined
+  readonly rateLimit?: number | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
 }
@@ -25,6 +27,8 @@ export function withHubOptions(command: Command, io: Io): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
+    .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
+    .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
       '--webhook-allow <host>',
       'let webhooks post to this host though its address is private (repeatable)',
@@ -38,19 +42,13 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port, webhookAllow = [], ...log }: HubOptions): HubPlace {
+export function hubPlace(io: Io, options: HubOptions): HubPlace {
+  const { data, host, port, webhookAllow = [], insecureSecrets, rateLimit } = options
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = [
-    'serve',
-    '--data',
-    folder,
-    '--host',
-    host,
-    '--port',
-    String(port),
-    ...webhookAllow.flatMap(each => ['--webhook-allow', each]),
-    ...logArgs(log),
-  ]
+  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  args.push(...webhookAllow.flatMap(each => ['--webhook-allow', each]), ...logArgs(options))
+  if (insecureSecrets === true) args.push('--insecure-secrets')
+  if (rateLimit !== undefined) args.push('--rate-limit', String(rateLimit))
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

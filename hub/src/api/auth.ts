@@ -3,6 +3,7 @@ import { type Change, Refused } from '@stoker/protocol'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TokenState } from '../engine/state.ts'
 import type { ApiContext } from './context.ts'
+import { Doorkeeper, ORDINARY_LIMITS } from './rate-limit.ts'
 
 /** Roles that people and tools have; `join` and `worker` tokens open nothing here. */
 export type ApiRole = 'admin' | 'submit' | 'read'
@@ -11,11 +12,13 @@ export interface Caller {
   readonly tokenId: string
   readonly owner: string
   readonly role: ApiRole
+  readonly label: string
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null
+    isAudited: boolean
   }
 }
 
@@ -30,13 +33,16 @@ export class TokenBook {
   /** Only headers of valid tokens are kept, so guesses neither fill it nor gain from it. */
   readonly #recent = new Map<string, string>()
   readonly #now: () => number
+  readonly door: Doorkeeper
 
-  private constructor(now: () => number) {
+  private constructor({ now, limits = ORDINARY_LIMITS }: ApiContext) {
     this.#now = now
+    this.door = new Doorkeeper(limits, now)
   }
 
-  static async open({ engine, now }: ApiContext): Promise<{ book: TokenBook; close: () => void }> {
-    const book = new TokenBook(now)
+  static async open(context: ApiContext): Promise<{ book: TokenBook; close: () => void }> {
+    const { engine } = context
+    const book = new TokenBook(context)
     const close = engine.onCommit(({ changes }) => {
       for (const change of changes) book.#hear(change)
     })
@@ -79,20 +85,36 @@ export class TokenBook {
   }
 }
 
-/** Refuses before the body is read; afterwards `callerOf` knows who asks. */
-export function guard(tokens: TokenBook, roles: readonly ApiRole[]): onRequestHookHandler {
+/** Refuses before the body is read; afterwards `callerOf` knows who asks. What only an admin may change is audited, and what asks for it. */
+export function guard(
+  tokens: TokenBook,
+  roles: readonly ApiRole[],
+  { audited = roles.every(role => role === 'admin') }: { readonly audited?: boolean } = {},
+): onRequestHookHandler {
   return (request, _reply, done) => {
     try {
-      const { id, role, owner } = tokens.identify(request.headers.authorization)
+      const { id, role, owner, label } = known(tokens, request)
       const allowed = roles.find(known => known === role)
       if (allowed === undefined) {
         throw new Refused('auth.forbidden', `the token has the role "${role}"; this needs ${roles.join(' or ')}`)
       }
-      request.caller = { tokenId: id, owner, role: allowed }
+      if (allowed !== 'admin') tokens.door.passOwner(owner, request)
+      request.caller = { tokenId: id, owner, role: allowed, label }
+      request.isAudited = audited && request.method !== 'GET' && request.method !== 'HEAD'
       done()
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+}
+
+/** Guesses are slowed by address; a token that is known passes however many others guess from there. */
+function known(tokens: TokenBook, { headers, ip }: FastifyRequest): TokenState {
+  try {
+    return tokens.identify(headers.authorization)
+  } catch (error) {
+    if (headers.authorization !== undefined) tokens.door.passStranger(ip)
+    throw error
   }
 }
 

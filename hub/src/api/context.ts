@@ -10,6 +10,7 @@ import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
 import type { JobWatch } from './job-watch.ts'
 import type { OpenStreams } from './open-streams.ts'
+import type { RateLimits } from './rate-limit.ts'
 
 /** What the API needs of the hub; time, ids and randomness are passed in. */
 export interface ApiContext {
@@ -21,6 +22,7 @@ export interface ApiContext {
   /** A fresh UUIDv7. */
   readonly newId: () => string
   readonly random: (bytes: number) => Buffer
+  readonly vault: Vault
   readonly version: string
   readonly startedAt: number
   /** Null while there is room for new work; cheap, asked before every submit. */
@@ -33,6 +35,7 @@ export interface ApiContext {
   readonly waitCode: (state: State, bucketId: number) => string
   readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>
   readonly webhooks: WebhookPort
+  readonly limits?: RateLimits | undefined
   readonly logger?: FastifyBaseLogger | undefined
 }
 
@@ -41,6 +44,14 @@ interface WebhookPort {
   readonly newSecret: () => string
   readonly seal: (secret: string, webhook: string) => string
   readonly ping: (webhook: WebhookState) => Promise<{ readonly status: number } | { readonly error: string }>
+}
+
+/** Seals the values of secrets; see the composition for where its key is. */
+export interface Vault {
+  seal(owner: string, name: string, value: Uint8Array): Promise<string>
+  open(owner: string, name: string, sealed: string): Promise<Uint8Array>
+  addKey(): Promise<string>
+  dropOldKeys(): Promise<void>
 }
 
 interface DiskShortage {

@@ -1,5 +1,7 @@
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { addAuditRoute } from './audit.ts'
+import { keepAuditTrail } from './audit-trail.ts'
 import { TokenBook } from './auth.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDocsRoutes } from './docs.ts'
@@ -18,6 +20,7 @@ import { addOwnerRoutes } from './owners.ts'
 import { answerBrokenRequest, answerWithProblems, refuseOtherMethods, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
 import { addScheduleRoutes } from './schedules.ts'
+import { addSecretRoutes } from './secrets.ts'
 import { addServiceRoutes } from './service.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
@@ -27,6 +30,9 @@ import { addWorkerRoutes } from './workers.ts'
 
 /** A request whose body is still not there after this is given up. */
 const REQUEST_TIMEOUT_MS = 120_000
+/** Headers fit one packet; who still sends them after this is not a caller. */
+const HEADERS_TIMEOUT_MS = 15_000
+const CHECK_EVERY_MS = 5_000
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
 const MAX_PARAM_LENGTH = 2400
@@ -41,6 +47,8 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   answerWithProblems(api)
   readJsonBodies(api)
   refuseWhenStopping(api, context)
+  slowStrangers(api, book)
+  keepAuditTrail(api, context)
   const methodsByUrl = collectMethods(api)
   await describeRoutes(api, context)
   addRoutes(api, { ...context, tokens: book, watch: new JobWatch(context), names: new JobNames(context.queries), open })
@@ -53,7 +61,7 @@ function createServer({ logger }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_EVERY_MS },
     bodyLimit: MAX_SMALL_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: true,
@@ -63,6 +71,7 @@ function createServer({ logger }: ApiContext): Api {
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
   })
   api.decorateRequest('caller', null)
+  api.decorateRequest('isAudited', false)
   api.setValidatorCompiler(checkBySchema)
   api.setSerializerCompiler(() => data => JSON.stringify(data))
   return api
@@ -81,6 +90,8 @@ function addRoutes(api: Api, context: RouteContext): void {
   addWebhookRoutes(api, context)
   addOwnerRoutes(api, context)
   addScheduleRoutes(api, context)
+  addSecretRoutes(api, context)
+  addAuditRoute(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)
@@ -91,6 +102,18 @@ function refuseWhenStopping(api: Api, { isStopping }: ApiContext): void {
   api.addHook('onRequest', (_request, _reply, done) => {
     if (isStopping()) done(new Refused('hub.stopping', 'the hub is stopping; try again when it is back'))
     else done()
+  })
+}
+
+/** Requests that do not even try to say who they are; those that do are counted by their guards. */
+function slowStrangers(api: Api, { door }: TokenBook): void {
+  api.addHook('onRequest', ({ headers, ip }, _reply, done) => {
+    try {
+      if (headers.authorization === undefined) door.passStranger(ip)
+      done()
+    } catch (error) {
+      done(error instanceof Error ? error : new Error(String(error)))
+    }
   })
 }
 

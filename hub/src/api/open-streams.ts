@@ -1,15 +1,20 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { RateLimited } from './rate-limit.ts'
 
 /** Bytes as they come, until nothing more will come or the signal says that nobody listens. */
 export type Following = (signal: AbortSignal) => AsyncGenerator<string | Uint8Array, void>
 
 /** How long a stop waits for readers who do not read. */
 const LAST_WORDS_MS = 1000
+/** Each holds a socket and what its reader asked for. */
+const MOST_OF_ONE_OWNER = 1000
+const TRY_AGAIN_MS = 5000
 
 /** Answers that go on: each is pulled by its reader, so a slow one holds what it asked for and nothing more. */
 export class OpenStreams {
   readonly #open = new Set<AbortController>()
+  readonly #byOwner = new Map<string, number>()
   #emptied = (): void => {}
 
   get size(): number {
@@ -18,10 +23,15 @@ export class OpenStreams {
 
   /** The empty first piece makes the headers leave before there is anything to say. */
   send(reply: FastifyReply, contentType: string, follow: Following): FastifyReply {
+    const owner = reply.request.caller?.owner ?? ''
+    const ofOwner = this.#byOwner.get(owner) ?? 0
+    if (ofOwner >= MOST_OF_ONE_OWNER)
+      throw new RateLimited(`${owner} follows ${ofOwner} streams at once, the most of one owner`, TRY_AGAIN_MS)
+    this.#byOwner.set(owner, ofOwner + 1)
     const controller = new AbortController()
     this.#open.add(controller)
     const close = (): void => {
-      this.#open.delete(controller)
+      if (this.#open.delete(controller)) this.#left(owner)
       controller.abort()
       if (this.#open.size === 0) this.#emptied()
     }
@@ -34,6 +44,12 @@ export class OpenStreams {
       .header('x-content-type-options', 'nosniff')
       .header('x-accel-buffering', 'no')
       .send(body)
+  }
+
+  #left(owner: string): void {
+    const left = (this.#byOwner.get(owner) ?? 1) - 1
+    if (left === 0) this.#byOwner.delete(owner)
+    else this.#byOwner.set(owner, left)
   }
 
   /** Ends them all in order, so that followers know to come back and where to go on. */

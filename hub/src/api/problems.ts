@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import { formatSize, PROBLEMS, Refused, toProblem } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Api } from './context.ts'
+import { RateLimited } from './rate-limit.ts'
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 
@@ -38,6 +39,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   const refused = refusalOf(error, request)
   if (refused.code === 'hub.broken') request.log.error({ err: error }, 'a request failed')
   const problem = toProblem(refused)
+  if (refused instanceof RateLimited) reply.header('retry-after', String(refused.retryAfterSeconds))
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem))
 }

@@ -241,6 +241,16 @@ test('a worker is drained, resumed and forgotten by id or name', async () => {
   expect((await fleetDocument.call('GET', path)).json).toMatchObject({ status: 404, code: 'worker.not_found' })
 })
 
+test('secrets are set, listed, sealed anew and removed, and all of it is written down', async () => {
+  const set = await document.call('PUT', '/api/v1/secrets/KEY', { body: { value: 'opensesame' } })
+  expect(set.json).toMatchObject({ name: 'KEY', owner: 'ada', bytes: 10 })
+  expect((await document.call('GET', '/api/v1/secrets')).json).toMatchObject({ secrets: [{ name: 'KEY' }], next: null })
+  expect((await document.call('POST', '/api/v1/secret-key/rotate')).json).toEqual({ key: 'k2', resealed: 1 })
+  expect((await document.call('DELETE', '/api/v1/secrets/KEY')).status).toBe(204)
+  const [last] = (await document.call('GET', '/api/v1/audit')).json.entries
+  expect(last).toMatchObject({ action: 'DELETE /api/v1/secrets/:name', target: 'KEY', status: 204 })
+})
+
 test('the hub tells how it is, counts its answers and describes itself', async () => {
   expect((await document.call('GET', '/health', { token: null })).json).toMatchObject({
     status: 'ok',

@@ -31,7 +31,10 @@ export function addServiceRoutes(api: Api, context: RouteContext): void {
   api.get('/api/v1/me', {
     schema: { summary: 'Who am I?', tags: ['hub'], response: { 200: Me, ...errors } },
     onRequest,
-    handler: async request => callerOf(request),
+    handler: async request => {
+      const { owner, role, tokenId } = callerOf(request)
+      return { owner, role, tokenId }
+    },
   })
 
   api.get('/api/v1/counts', {

@@ -18,7 +18,7 @@ import { createMemoryStore } from '../store/memory/store.ts'
 import type { Store } from '../store/port.ts'
 import { WebhookDispatcher } from '../webhooks/dispatcher.ts'
 import { signingSecret } from '../webhooks/sign.ts'
-import type { ApiContext } from './context.ts'
+import type { ApiContext, Vault } from './context.ts'
 import { createApi } from './create-api.ts'
 import { viewJob } from './views.ts'
 
@@ -78,6 +78,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     now: Date.now,
     newId: uuidv7,
     random: randomBytes,
+    vault: openVault,
     version: '0.0.0-test',
     startedAt: Date.now(),
     diskGuard: async () => null,
@@ -121,6 +122,14 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
       await store.close()
     },
   }
+}
+
+/** Values are only told from their sealed form here; the real vault has its own test. */
+const openVault: Vault = {
+  seal: async (owner, name, value) => `${owner} ${name} ${Buffer.from(value).toString('base64')}`,
+  open: async (_owner, _name, sealed) => Buffer.from(sealed.split(' ')[2] ?? '', 'base64'),
+  addKey: async () => 'k2',
+  dropOldKeys: async () => {},
 }
 
 async function openEngine(store: Store): Promise<EngineLoop> {

@@ -2,6 +2,7 @@ import type { Change, ChangeOf, JobState, TerminalState } from '@stoker/protocol
 import { addWaiting, isBornWaiting, WAITING_APPLIERS } from './apply-waiting.ts'
 import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
 import { addGroup, countInGroup } from './groups.ts'
+import { applyOwned } from './owned.ts'
 import { giveUse } from './owner-limits.ts'
 import { applyOwnerRules } from './owner-rules.ts'
 import { bucketKey } from './shape-of.ts'
@@ -121,13 +122,10 @@ const APPLIERS: Appliers = {
     if (token !== undefined) state.tokenByHash.delete(token.hash)
     state.tokens.delete(id)
   },
-  webhook: (state, { c: _, at, ...webhook }) => {
-    state.webhooks.set(webhook.id, { ...webhook, createdAt: at })
-  },
-  webhookRemoved: (state, { id }) => {
-    state.webhooks.delete(id)
-  },
+  ...applyOwned,
   ...applyOwnerRules,
+  audited: () => {},
+  auditEnded: () => {},
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {

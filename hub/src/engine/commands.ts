@@ -104,6 +104,25 @@ export type Command =
       readonly missed: string | null
       readonly refused: string | null
     }
+  | {
+      readonly kind: 'setSecret'
+      readonly owner: string
+      readonly name: string
+      readonly bytes: number
+      /** Encrypted by the asker: the engine never sees a value. */
+      readonly sealed: string
+    }
+  | { readonly kind: 'removeSecret'; readonly owner: string; readonly name: string }
+  /** The same value under a new key; nothing happens if it was changed since it was read. */
+  | {
+      readonly kind: 'resealSecret'
+      readonly owner: string
+      readonly name: string
+      readonly changedAt: number
+      readonly sealed: string
+    }
+  | ({ readonly kind: 'audit' } & Omit<ChangeOf<'audited'>, 'c' | 'at'>)
+  | { readonly kind: 'auditEnded'; readonly id: string; readonly status: number }
   | { readonly kind: 'rows'; readonly rows: readonly RowWrite[] }
 
 /** What a command needs from history, read by the loop before deciding. */
@@ -162,6 +181,11 @@ export interface Replies {
   removeSchedule: null
   /** Null: that time was met before. */
   fire: { readonly outcome: FireOutcome | null }
+  setSecret: { readonly createdAt: number; readonly changedAt: number }
+  removeSecret: null
+  resealSecret: { readonly resealed: boolean }
+  audit: null
+  auditEnded: null
   rows: null
 }
 export type ReplyTo<C extends Command> = Replies[C['kind']]

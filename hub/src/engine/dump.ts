@@ -23,6 +23,7 @@ export function dump(state: State): StateDump {
     limits: byKey(state.limits, limits => sorted(limits)),
     use: byKey(state.use, use => sorted(use)),
     schedules: byKey(state.schedules, schedule => sorted(schedule)),
+    secrets: byKey(state.secrets, secret => sorted(secret)),
     counters: byKey(state.counters, counts => sorted(Object.fromEntries(Object.entries(counts).filter(([, n]) => n)))),
   }
 }

@@ -3,6 +3,7 @@ import { announceEnd } from './announce-end.ts'
 import { isBornWaiting } from './apply-waiting.ts'
 import type { NewJob } from './commands.ts'
 import { groupRow } from './groups.ts'
+import { projectOwned } from './owned.ts'
 import { projectOwnerRules } from './owner-rules.ts'
 import { projectCauses, projectNoCauses, setJob, WAITING_PROJECTORS } from './project-waiting.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
@@ -116,18 +117,12 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
-  webhook: ({ c: _, at, on, labels, ...webhook }) => [
-    {
-      op: 'insert',
-      table: 'webhook',
-      row: { ...webhook, on: JSON.stringify(on), labels: JSON.stringify(labels), createdAt: at },
-    },
-  ],
-  webhookRemoved: ({ id }) => [
-    { op: 'delete', table: 'webhook', key: { id } },
-    { op: 'delete', table: 'delivery', key: { webhook: id } },
-  ],
+  ...projectOwned,
   ...projectOwnerRules,
+  audited: ({ c: _, details, ...entry }) => [
+    { op: 'insert', table: 'audit', row: { ...entry, details: JSON.stringify(details), status: null } },
+  ],
+  auditEnded: ({ id, status }) => [{ op: 'update', table: 'audit', key: { id }, set: { status } }],
 }
 
 /** Counters are written as they stand after the batch, once each however often they moved. */

@@ -19,7 +19,17 @@ import { apply } from './apply.ts'
 import { takeClaim } from './claims.ts'
 import { restoreGroup } from './groups.ts'
 import { bucketKey } from './shape-of.ts'
-import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
+import {
+  type ActiveJob,
+  type Claim,
+  claimKey,
+  countersOf,
+  emptyState,
+  type Now,
+  type SecretState,
+  type State,
+  secretKey,
+} from './state.ts'
 import { beginSettling, putWaiting, waitingOf } from './waiting.ts'
 
 /** What the store gives back after a start; see the store's port. */
@@ -31,6 +41,7 @@ export interface RecoveredRows {
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
   readonly webhooks: readonly WebhookRow[]
+  readonly secrets: readonly SecretState[]
   readonly counters: readonly CounterRow[]
   /** Those with a member that has not ended. */
   readonly groups: readonly GroupRow[]
@@ -95,6 +106,7 @@ export class Recovering {
     }
     for (const { on, labels, ...webhook } of rows.webhooks)
       state.webhooks.set(webhook.id, { ...webhook, on: JSON.parse(on), labels: JSON.parse(labels) })
+    for (const secret of rows.secrets) state.secrets.set(secretKey(secret.owner, secret.name), secret)
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
     for (const row of rows.groups) restoreGroup(state, row)
     for (const { owner, ...limits } of rows.limits) state.limits.set(owner, limits)

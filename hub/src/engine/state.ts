@@ -142,6 +142,15 @@ export interface WebhookState {
   readonly createdAt: number
 }
 
+/** Everything about a secret but its value, which stays sealed in the store. */
+export interface SecretState {
+  readonly owner: string
+  readonly name: string
+  readonly bytes: number
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
 /** Live state: what can still change. Everything else is in the store. */
 export interface State {
   epoch: number
@@ -164,6 +173,7 @@ export interface State {
   readonly tokens: Map<string, TokenState>
   readonly tokenByHash: Map<string, string>
   readonly webhooks: Map<string, WebhookState>
+  readonly secrets: Map<string, SecretState>
   readonly counters: Map<string, Record<JobState, number>>
   readonly groups: Map<string, GroupState>
   readonly limits: Map<string, OwnerLimits>
@@ -199,6 +209,7 @@ export function emptyState(): State {
     tokens: new Map(),
     tokenByHash: new Map(),
     webhooks: new Map(),
+    secrets: new Map(),
     counters: new Map(),
     groups: new Map(),
     limits: new Map(),
@@ -210,6 +221,11 @@ export function emptyState(): State {
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
   }
+}
+
+/** Owners have no space in their names. */
+export function secretKey(owner: string, name: string): string {
+  return `${owner} ${name}`
 }
 
 export function claimKey(claim: { readonly job: number; readonly epoch: number; readonly attempt: number }): string {

@@ -1,5 +1,6 @@
 import type {
   AttemptRow,
+  AuditRow,
   BucketRow,
   ChunkRow,
   CounterRow,
@@ -14,6 +15,7 @@ import type {
   RowWrite,
   ScheduleRow,
   SealedRow,
+  SecretRow,
   Tables,
   TokenRow,
   WebhookRow,
@@ -74,6 +76,7 @@ export interface Recovery {
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
   readonly webhooks: readonly WebhookRow[]
+  readonly secrets: readonly Omit<SecretRow, 'sealed'>[]
   readonly counters: readonly CounterRow[]
   /** Those that have not ended. */
   readonly groups: readonly GroupRow[]
@@ -158,6 +161,9 @@ export interface Queries {
   pendingDeliveries(webhook: string, limit: number): Promise<readonly DeliveryRow[]>
   /** What was or is to be told to a webhook, of the newest jobs first; before a job when one is named. */
   deliveries(webhook: string, beforeJob: number | null, limit: number): Promise<readonly DeliveryRow[]>
+  secret(owner: string, name: string): Promise<SecretRow | null>
+  /** Newest first. */
+  auditBefore(id: string | null, limit: number): Promise<readonly AuditRow[]>
   /** Rows of jobs with a greater seq than `after`, in key order: `limit` of them and then the rest of the last job, so the next slice starts after that job. */
   scan<T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]>
 }

@@ -9,6 +9,8 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   token: ['id'],
   webhook: ['id'],
   delivery: ['webhook', 'job'],
+  secret: ['owner', 'name'],
+  audit: ['id'],
   idempotency: ['owner', 'key'],
   counter: ['owner', 'state'],
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],

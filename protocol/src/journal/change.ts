@@ -174,6 +174,24 @@ export const Change = z.discriminatedUnion('c', [
     groupId: z.string().nullable(),
     at,
   }),
+  /** A secret was set or changed; its sealed value is in its row only. */
+  z.object({ c: z.literal('secretSet'), owner: z.string(), name: z.string(), bytes: z.number(), at }),
+  z.object({ c: z.literal('secretRemoved'), owner: z.string(), name: z.string(), at }),
+  /** Someone with power is about to do something. */
+  z.object({
+    c: z.literal('audited'),
+    id: z.string(),
+    at,
+    token: z.string(),
+    label: z.string(),
+    owner: z.string(),
+    role: z.string(),
+    address: z.string(),
+    action: z.string(),
+    target: z.string(),
+    details: z.record(z.string(), z.json()),
+  }),
+  z.object({ c: z.literal('auditEnded'), id: z.string(), status: z.number() }),
 ])
 export type Change = Readonly<z.infer<typeof Change>>
 export type ChangeOf<C extends Change['c']> = Extract<Change, { c: C }>

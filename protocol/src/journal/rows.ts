@@ -116,6 +116,30 @@ export interface DeliveryRow {
   readonly error: string | null
 }
 
+/** `sealed` is the encrypted value, with the id of the key it was sealed with. */
+export interface SecretRow {
+  readonly owner: string
+  readonly name: string
+  readonly bytes: number
+  readonly sealed: string
+  readonly createdAt: number
+  readonly changedAt: number
+}
+
+export interface AuditRow {
+  readonly id: string
+  readonly at: number
+  readonly token: string
+  readonly label: string
+  readonly owner: string
+  readonly role: string
+  readonly address: string
+  readonly action: string
+  readonly target: string
+  readonly details: string
+  readonly status: number | null
+}
+
 export interface IdempotencyRow {
   readonly owner: string
   readonly key: string
@@ -225,6 +249,8 @@ export interface Tables {
   readonly token: { readonly row: TokenRow; readonly key: { readonly id: string } }
   readonly webhook: { readonly row: WebhookRow; readonly key: { readonly id: string } }
   readonly delivery: { readonly row: DeliveryRow; readonly key: { readonly webhook: string; readonly job: number } }
+  readonly secret: { readonly row: SecretRow; readonly key: { readonly owner: string; readonly name: string } }
+  readonly audit: { readonly row: AuditRow; readonly key: { readonly id: string } }
   readonly idempotency: { readonly row: IdempotencyRow; readonly key: { readonly owner: string; readonly key: string } }
   readonly counter: { readonly row: CounterRow; readonly key: { readonly owner: string; readonly state: JobState } }
   readonly chunk: {

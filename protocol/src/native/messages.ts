@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ArtifactEntry } from '../artifact.ts'
 import { JobSpec } from '../job-spec.ts'
 import { Abilities, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
+import { OfferedSecrets } from '../secret.ts'
 
 /** Names one attempt for ever: the job's number, the hub's epoch when it was placed, and the attempt's number. */
 export const Fence = z.object({ job: z.number(), epoch: z.number(), attempt: z.number() })
@@ -131,6 +132,8 @@ export const Offer = z.object({
   id: z.string(),
   spec: JobSpec,
   gpus: z.array(z.string()),
+  /** Present when the spec names secrets; never written down by either side. */
+  secrets: OfferedSecrets.optional(),
 })
 export type Offer = Readonly<z.infer<typeof Offer>>
 

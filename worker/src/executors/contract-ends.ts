@@ -105,7 +105,9 @@ export function describeEnds(isolation: LaunchOrder['isolation']): void {
 
     it('leaves the machine to others however many processes it forks', async () => {
       const script = 'for i in $(seq 60); do (while :; do :; done) & done; wait'
-      const execution = await start(['sh', '-c', script], { limits: { cpuShare: 1, memoryBytes: null, pids: 100 } })
+      const execution = await start(['sh', '-c', script], {
+        limits: { cpuShare: 1, memoryBytes: null, pids: 100, diskBytes: null },
+      })
       await vi.waitFor(async () => expect((await execution.usage())?.cpuSeconds ?? 0).toBeGreaterThan(0.2), {
         timeout: 20_000,
       })
@@ -120,7 +122,7 @@ export function describeEnds(isolation: LaunchOrder['isolation']): void {
     })
 
     it('comes to a program that takes more memory than its limit', async () => {
-      const limits = { cpuShare: null, memoryBytes: 64_000_000, pids: 50 }
+      const limits = { cpuShare: null, memoryBytes: 64_000_000, pids: 50, diskBytes: null }
       const execution = await start([PYTHON, '-c', 'x = b"x" * 300_000_000\nprint(len(x))'], { limits })
       const { exit, stdout } = await finish(execution)
       expect(stdout).toBe('')
@@ -131,7 +133,7 @@ export function describeEnds(isolation: LaunchOrder['isolation']): void {
 
     it('does not come to the machine by a fork bomb', async () => {
       const execution = await start([PYTHON, '-c', FORK_UNTIL_REFUSED], {
-        limits: { cpuShare: null, memoryBytes: null, pids: 20 },
+        limits: { cpuShare: null, memoryBytes: null, pids: 20, diskBytes: null },
       })
       const { exit, stdout } = await finish(execution)
       expect(exit.exitCode).toBe(0)

@@ -5,7 +5,7 @@ export interface KeeperOrder extends Omit<LaunchOrder, 'isolation' | 'network' |
   readonly sandbox: Sandbox | null
 }
 
-/** Besides bubblewrap's own options: `staged, bind, path, place` for a path its user may not be able to walk to, and `text, content, place`. */
+/** Besides bubblewrap's own options: `staged, bind, path, place` for a path its user may not be able to walk to, `text, content, place`, and `secret, base64, place`. */
 interface Sandbox {
   readonly options: readonly (readonly string[])[]
   readonly uid: number | null

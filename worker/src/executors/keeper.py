@@ -5,6 +5,7 @@ It leaves when no worker is attached and its last keeper has left. Usage: keeper
 """
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -15,6 +16,7 @@ if sys.version_info < (3, 10):
     sys.exit(f"keepers need Python 3.10 or later, {sys.executable} is {sys.version.split()[0]}")
 
 from keeper_exit import lost_exit, save_exit
+from keeper_secrets import remove_secrets
 from keeper_slot import Keeper
 from keeper_tree import (become_subreaper, close_groups, find_groups, give, identity, kill_below, kill_leaves, read,
                          remove_leaves, send_signal, tried, wake_on_child)
@@ -86,6 +88,7 @@ def end_attempt(state, keepers):
             break
         time.sleep(0.002)
     remove_leaves(state["leaves"])
+    remove_secrets(state.get("secrets"))
     if state["uid"] is not None:
         give(f"{state['folder']}/work", os.getuid(), os.getgid())
 
@@ -179,6 +182,7 @@ if __name__ == "__main__":
     os.closerange(3, 1 << 20)  # whatever the worker inherited without knowing stays with the worker
     become_subreaper()
     os.umask(0o022)
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # too small for a file, and the one size no handler is given
     zygote = Zygote(sys.argv[1], float(sys.argv[2]), sys.argv[3])
     os.write(1, b"ready\n")
     null = os.open(os.devnull, os.O_RDWR)

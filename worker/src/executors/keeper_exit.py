@@ -16,6 +16,6 @@ def save_exit(folder, record):
 
 def lost_exit(started_ms):
     """The record of a program whose keeper vanished: nothing is known about how it ended."""
-    return {"exitCode": None, "signal": None, "oom": False, "stoppedBy": None, "startedAtMs": started_ms,
-            "endedAtMs": int(time.time() * 1000), "cpuSeconds": 0, "maxRssBytes": 0,
+    return {"exitCode": None, "signal": None, "oom": False, "overDisk": False, "stoppedBy": None,
+            "startedAtMs": started_ms, "endedAtMs": int(time.time() * 1000), "cpuSeconds": 0, "maxRssBytes": 0,
             "droppedBytes": {"stdout": 0, "stderr": 0}, "startError": None, "limitsBy": "none", "keeperLost": True}

@@ -1,4 +1,5 @@
 """Starting one program: its descriptors, cgroup leaves, limits, and bubblewrap around it where ordered."""
+import base64
 import json
 import os
 import select
@@ -7,6 +8,8 @@ import signal
 import time
 
 from keeper_network import NETWORK_READY_S, attach_network
+from keeper_redact import RedactedStream, Redactor, hidden_forms
+from keeper_secrets import SecretFolder
 from keeper_stream import Stream
 from keeper_tree import give, read, set_limit, tried, write
 
@@ -19,10 +22,10 @@ class Refused(Exception):
     """The program cannot start; the text says why."""
 
 
-def in_memory(text):
+def in_memory(content):
     fd = os.memfd_create("text")
     with open(fd, "wb", closefd=False) as file:
-        file.write(text.encode())
+        file.write(content if isinstance(content, bytes) else content.encode())
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
 
@@ -35,6 +38,7 @@ class Launch:
         self.pid, self.streams, self.told_at = 0, [], 0.0
         self.status_pipe, self.status_text, self.status_over = None, "", False
         self.started_ms, self.network_failed = int(time.time() * 1000), None
+        self.secret_folder = SecretFolder(order["secrets"] if not self.boxed else None)
         limits = order["limits"]
         asked = {"memory": limits["memoryBytes"], "cpu": limits["cpuShare"]}
         kinds = ["kill", "pids", *(kind for kind, value in asked.items() if value is not None)]
@@ -55,7 +59,7 @@ class Launch:
         try:
             passed.append(self.open_stdin())
             for name in ("stdout", "stderr"):
-                self.streams.append(Stream(name, folder))
+                self.streams.append(self.stream(name, folder))
                 passed.append(self.streams[-1].inner)
             actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(passed)]
             argv, env, unblock = self.box(passed) if self.boxed else self.plain()
@@ -66,6 +70,10 @@ class Launch:
             os.chdir("/")
             for fd in passed:
                 os.close(fd)
+
+    def stream(self, name, folder):
+        forms = hidden_forms(self.order["secrets"])
+        return RedactedStream(name, folder, Redactor(forms)) if forms else Stream(name, folder)
 
     def open_stdin(self):
         """A file in memory: the program reads at its own pace and nobody has to feed it."""
@@ -79,7 +87,8 @@ class Launch:
         path = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=env.get("PATH", os.defpath))
         if path is None or not os.access(path, os.X_OK):
             raise Refused(f"program {argv[0]} not found, PATH is {env.get('PATH', os.defpath)}")
-        return [*self.rlimits(), path, *argv[1:]], {**env, "STOKER_ATTEMPT": self.order["key"]}, None
+        own = {**self.secret_folder.fill(), "STOKER_ATTEMPT": self.order["key"]}
+        return [*self.rlimits(), path, *argv[1:]], {**env, **own}, None
 
     def rlimits(self):
         """Data rather than address space, which CUDA and V8 reserve freely; a shared uid's own processes are added."""
@@ -106,6 +115,9 @@ class Launch:
             elif option[0] == "text":
                 passed.append(in_memory(option[1]))
                 options += ["--perms", "0644", "--file", str(passed[-1]), option[2]]
+            elif option[0] == "secret":
+                passed.append(in_memory(base64.b64decode(option[1])))
+                options += ["--perms", "0400", "--file", str(passed[-1]), option[2]]
             else:
                 options += option
         self.status_pipe, writer = os.pipe()
@@ -216,6 +228,7 @@ class Launch:
 
     def close(self):
         self.stage.clear()
+        self.secret_folder.remove()
         for stream in self.streams:
             stream.close()
         if self.status_pipe is not None:

@@ -1,10 +1,11 @@
-"""The user-mode network of a sandbox: the internet without the loopback of the host."""
+"""The user-mode network of a sandbox: the internet without the host and its neighbours."""
 import errno
 import fcntl
 import os
 import select
 import time
 
+from keeper_routes import close_off
 from keeper_tree import read
 
 NETWORK_READY_S = 10
@@ -30,6 +31,7 @@ def attach_network(slirp, pid, env):
         os.close(opened.pop(3))
         if not select.select([reader], [], [], NETWORK_READY_S)[0] or os.read(reader, 1) != b"1":
             raise OSError(errno.ENETDOWN, "it ended or did not answer in time")
+        close_off(net, user)
     finally:
         for fd in opened:
             os.close(fd)

@@ -11,13 +11,13 @@ import time
 
 from keeper_exit import save_exit
 from keeper_launch import Launch, Refused
+from keeper_limits import Sampler
 from keeper_stage import Stage
 from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, kill_leaves, read, remove_leaves,
                          send_signal, stat_of, tried, wake_on_child)
 
 TELL_EVERY_S = 0.002  # a flood of output becomes at most 500 notices a second
 SWEEP_AGAIN_S = 0.02
-SAMPLE_EVERY_S = 0.5  # memory of the tree, only where no cgroup holds the limit
 TURN_BYTES = 8 << 20  # one stream's share before the others are heard
 TICKS, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
@@ -120,7 +120,7 @@ class Keeper:
     def do_start(self, request):
         if self.launch:
             return self.tell("refused", why=f"slot {self.slot} still holds {self.launch.order['key']}")
-        self.exit, self.cause, self.status, self.killed, self.over_memory = None, None, None, False, False
+        self.exit, self.cause, self.status, self.killed, self.breach = None, None, None, False, None
         self.cpu_s, self.max_rss = 0.0, 0
         launch = self.launch = Launch(request["order"], self.groups, self.tools, self.stage)
         self.record()
@@ -135,8 +135,9 @@ class Keeper:
         now = time.monotonic()
         if launch.order["deadlineMs"] is not None:
             self.timers[self.deadline] = now + launch.order["deadlineMs"] / 1000
-        if launch.order["limits"]["memoryBytes"] is not None and launch.limits_by != "cgroup":
-            self.timers[self.sample] = now + SAMPLE_EVERY_S
+        self.sampler = Sampler(launch.order, launch.limits_by)
+        if self.sampler.is_needed:
+            self.timers[self.sample] = now + self.sampler.every_s
         self.tell("started", pid=launch.pid, startedAtMs=launch.started_ms)
 
     def do_stop(self, request):
@@ -166,7 +167,7 @@ class Keeper:
         held = self.launch
         facts = {} if held is None else {
             **self.me, "key": held.order["key"], "folder": held.order["folder"], "startedAtMs": held.started_ms,
-            "leaves": list(held.leaves), "uid": held.uid}
+            "leaves": list(held.leaves), "uid": held.uid, "secrets": held.secret_folder.path}
         os.pwrite(self.state, json.dumps(facts).ljust(1023).encode() + b"\n", 0)
 
     def sizes(self):
@@ -269,11 +270,11 @@ class Keeper:
         return max(cpu_s, self.launch.group_cpu_s()), sum(int(fields[21]) for fields in stats) * PAGE
 
     def sample(self):
-        if self.usage()[1] > self.launch.order["limits"]["memoryBytes"]:
-            self.over_memory = True
+        self.breach = self.sampler.breach(self.usage)
+        if self.breach:
             self.sweep()
         else:
-            self.timers[self.sample] = time.monotonic() + SAMPLE_EVERY_S
+            self.timers[self.sample] = time.monotonic() + self.sampler.every_s
 
     def finish(self, start_error):
         launch = self.launch
@@ -282,18 +283,18 @@ class Keeper:
             self.unwatch(stream.pipe)
         for action in (self.sweep, self.deadline, self.sample, self.tell_output):
             self.timers.pop(action, None)
-        oom = self.over_memory or launch.oom_kills() > 0
-        unstarted = (None, None, start_error)
-        code, killer, failure = unstarted if start_error else launch.outcome(self.status, self.cause, oom)
+        oom = self.breach == "memory" or launch.oom_kills() > 0
+        code, killer, failure = (None, None, start_error) if start_error else launch.outcome(
+            self.status, self.cause, oom)
         group_cpu_s = launch.group_cpu_s() if self.killed else 0
         launch.close()
         remove_leaves(launch.leaves)
         if launch.uid is not None:
             give(f"{launch.order['folder']}/work", os.getuid(), os.getgid())
         self.exit = {
-            "exitCode": code, "signal": killer, "oom": oom, "stoppedBy": self.cause, "startedAtMs": launch.started_ms,
-            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms,
-            "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6), "maxRssBytes": self.max_rss,
+            "exitCode": code, "signal": killer, "oom": oom, "overDisk": self.breach == "disk", "stoppedBy": self.cause,
+            "startedAtMs": launch.started_ms, "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6),
+            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
         tried(save_exit, launch.order["folder"], self.exit)  # on a full disk the worker still hears it

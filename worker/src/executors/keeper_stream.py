@@ -38,15 +38,20 @@ class Stream:
     def sift(self):
         """The limit is reached: says so once, then keeps events and drops the rest."""
         data = os.read(self.pipe, CHUNK)
-        if not data:
-            return 0
+        if data:
+            self.keep_events(data)
+        return len(data)
+
+    def keep_events(self, data):
+        if self.name != "stdout":
+            self.dropped += len(data)
+            return
         kept = b""
         if self.sieve is None:
             self.sieve, kept = Sieve(), b"\nstoker: the output limit is reached; only events are kept from here on\n"
         events = self.sieve.events(data)
         self.dropped += len(data) - len(events)
         tried(self.append, kept + events)
-        return len(data)
 
     def append(self, data):
         while data:
@@ -56,12 +61,15 @@ class Stream:
     def copy(self, room):
         """For file systems that cannot take a splice."""
         data = os.read(self.pipe, min(room, PIPE))
+        self.keep(data)
+        return len(data)
+
+    def keep(self, data):
         before = self.size
         try:
             self.append(data)
         except OSError:
             self.dropped += len(data) - (self.size - before)
-        return len(data)
 
     def enlarge(self, moved):
         if moved >= PIPE and not self.large:

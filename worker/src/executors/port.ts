@@ -19,11 +19,27 @@ export interface LaunchOrder {
   /** Of both streams together; what is above is counted and dropped while the program goes on. */
   readonly outputLimitBytes: number
   /** `cpuShare` is a weight, not a ceiling: the whole tree together counts as so many tenths of one ordinary process, however many it forks. */
-  readonly limits: { readonly cpuShare: number | null; readonly memoryBytes: number | null; readonly pids: number }
+  readonly limits: {
+    readonly cpuShare: number | null
+    readonly memoryBytes: number | null
+    readonly pids: number
+    readonly diskBytes: number | null
+  }
+  readonly secrets: LaunchSecrets | null
   /** Device nodes shown in a sandbox. */
   readonly devices: readonly string[]
   /** Further paths shown in a sandbox, read-only and at the same place. */
   readonly visiblePaths: readonly string[]
+}
+
+/** Values in base64. They pass to the keeper and from there to memory only: nothing of them is ever on a disk. */
+export interface LaunchSecrets {
+  /** Each becomes a file of this name below $STOKER_SECRETS. */
+  readonly files: readonly { readonly name: string; readonly value: string }[]
+  /** Replaced by `***NAME***` in all output before it is kept. */
+  readonly hidden: readonly { readonly name: string; readonly value: string }[]
+  /** A folder in memory for the files of a program without sandbox. */
+  readonly memoryFolder: string | null
 }
 
 /** How an attempt ended; exactly one of exitCode, signal, startError is set unless the keeper was lost. */
@@ -31,6 +47,8 @@ export interface Exit {
   readonly exitCode: number | null
   readonly signal: string | null
   readonly oom: boolean
+  /** It was ended because its work folder had grown beyond `diskBytes`. */
+  readonly overDisk?: boolean | undefined
   readonly stoppedBy: 'deadline' | 'canceled' | 'abandoned' | null
   readonly startedAtMs: number
   readonly endedAtMs: number

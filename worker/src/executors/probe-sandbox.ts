@@ -70,7 +70,8 @@ function probeOrder(folder: string, network: 'none' | 'internet'): LaunchOrder {
     deadlineMs: 20_000,
     graceMs: 0,
     outputLimitBytes: 65_536,
-    limits: { cpuShare: null, memoryBytes: null, pids: 16 },
+    limits: { cpuShare: null, memoryBytes: null, pids: 16, diskBytes: null },
+    secrets: null,
     devices: [],
     visiblePaths: [],
   }

@@ -99,7 +99,7 @@ class ProcessExecutor implements Executor {
     const { isolation, network, devices: _, visiblePaths: __, ...rest } = order
     const folder = resolve(order.folder)
     if (isolation === 'none') return { ...rest, folder, sandbox: null }
-    this.#system ??= await describeSystem()
+    this.#system ??= await describeSystem(this.#options.toolPath ?? TOOL_PATH)
     const uid = process.getuid?.() === 0 ? (this.#options.firstUid ?? FIRST_UID) + slot : null
     const options = sandboxOptions({ ...order, folder }, this.#system)
     return { ...rest, folder, sandbox: { options, uid, internet: network === 'internet' } }

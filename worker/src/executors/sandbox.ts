@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { lstat, readlink } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import type { LaunchOrder } from './port.ts'
 
@@ -29,13 +31,23 @@ const MADE = [
   ['text', `127.0.0.1 localhost ${HOSTNAME}\n::1 localhost\n`, '/etc/hosts'],
 ]
 
+const SECRETS = '/run/secrets'
+
 type Options = readonly (readonly string[])[]
 
 /** The parts of this machine every sandbox shows: its programs, its libraries, a little of /etc. */
-export async function describeSystem(): Promise<Options> {
+export async function describeSystem(toolPath: string): Promise<Options> {
   const links = await Promise.all(LIBRARY_LINKS.map(showLibraries))
   const etc = await Promise.all(ETC.map(name => showIfPresent(`/etc/${name}`)))
-  return [['--ro-bind', '/usr', '/usr'], ...links.flat(), ['--perms', '0755', '--dir', '/etc'], ...etc.flat(), ...MADE]
+  const closed = (await knowsOption('--disable-userns', toolPath)) ? [['--disable-userns']] : []
+  return [
+    ...closed,
+    ['--ro-bind', '/usr', '/usr'],
+    ...links.flat(),
+    ['--perms', '0755', '--dir', '/etc'],
+    ...etc.flat(),
+    ...MADE,
+  ]
 }
 
 /** Bubblewrap options for one order; the keeper stages the work folder and listed paths, so their parents may be closed. */
@@ -55,18 +67,49 @@ export function sandboxOptions(order: LaunchOrder, system: Options): Options {
     ['--proc', '/proc'],
     ['--dev', '/dev'],
     ...order.devices.map(path => ['--dev-bind', path, path]),
-    ['--perms', '1777'],
-    ['--tmpfs', '/tmp'],
+    ...inMemory('/dev/shm', order),
+    ['--remount-ro', '/dev'],
+    ...inMemory('/tmp', order),
     ...order.visiblePaths.map(path => ['staged', '--ro-bind', path, path]),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
+    ...secretFiles(order),
     ['--remount-ro', '/'],
     ['--chdir', '/work'],
+  ]
+}
+
+/** Files in memory count as memory nowhere but in a cgroup, so each such folder has a size. */
+function inMemory(place: string, { limits }: LaunchOrder): Options {
+  const size = limits.memoryBytes ?? Math.floor(totalmem() / 4)
+  return [
+    ['--perms', '1777'],
+    ['--size', String(size), '--tmpfs', place],
+  ]
+}
+
+/** On a file system of their own in memory, readable by the program only. */
+function secretFiles({ secrets }: LaunchOrder): Options {
+  if (secrets === null || secrets.files.length === 0) return []
+  return [
+    ['--perms', '0700'],
+    ['--tmpfs', SECRETS],
+    ...secrets.files.map(({ name, value }) => ['secret', value, `${SECRETS}/${name}`]),
+    ['--remount-ro', SECRETS],
+    ['--setenv', 'STOKER_SECRETS', SECRETS],
   ]
 }
 
 function nameServers({ network }: LaunchOrder): Options {
   if (network === 'internet') return [['text', `nameserver ${SLIRP_DNS}\n`, '/etc/resolv.conf']]
   return network === 'host' ? [['--ro-bind-try', '/etc/resolv.conf', '/etc/resolv.conf']] : []
+}
+
+/** Older bubblewraps do not know every option; with one they do not know they would not start. */
+function knowsOption(option: string, toolPath: string): Promise<boolean> {
+  return new Promise(resolve => {
+    const env = { PATH: toolPath }
+    execFile('bwrap', ['--help'], { env }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`.includes(option)))
+  })
 }
 
 async function showLibraries(path: string): Promise<Options> {

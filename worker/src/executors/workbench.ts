@@ -68,7 +68,8 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   deadlineMs: null,
   graceMs: 5_000,
   outputLimitBytes: 100_000_000,
-  limits: { cpuShare: null, memoryBytes: null, pids: 200 },
+  limits: { cpuShare: null, memoryBytes: null, pids: 200, diskBytes: null },
+  secrets: null,
   devices: [],
   visiblePaths: [],
 }

@@ -1,3 +1,4 @@
+import { freeBytes } from '@stoker/files'
 import {
   type AttemptReport,
   type EndedReport,
@@ -107,6 +108,7 @@ export class AttemptRun {
     if (exit.keeperLost) return lost('its keeper vanished: the machine restarted or the keeper was killed')
     if (exit.stoppedBy === 'abandoned') return lost('no worker came back to it in time')
     if (exit.startError !== null) return { outcome: 'failed', error: exit.startError, note: null }
+    if (exit.overDisk === true) return { outcome: 'failed', error: overDisk(this.offer), note: null }
     if (exit.stoppedBy === 'canceled' && this.#stop?.cause === 'shutdown') return lost(this.#stop.text)
     return outcomeOf({
       finish: this.#watch.finish,
@@ -124,6 +126,13 @@ function lost(error: string) {
   return { outcome: 'lost' as const, error, note: null }
 }
 
+function overDisk({ spec }: Offer): string {
+  const limit = spec.resources.diskBytes
+  return limit === null
+    ? 'out of disk: its work folder took what the worker had free but a reserve'
+    : `out of disk: its work folder grew beyond the limit of ${formatSize(limit)}`
+}
+
 function droppedNote({ droppedBytes }: Exit, limitBytes: number): string | null {
   const dropped = droppedBytes.stdout + droppedBytes.stderr
   return dropped === 0
@@ -137,7 +146,7 @@ export type Launch = Omit<
 >
 
 /** Starts the program of an offer in its folder. */
-export function launch(
+export async function launch(
   executor: Executor,
   offer: Offer,
   folder: string,
@@ -153,9 +162,22 @@ export function launch(
     deadlineMs: spec.timeoutMs,
     graceMs: GRACE_MS,
     outputLimitBytes: spec.outputLimitBytes,
-    limits: { cpuShare: Math.max(1, spec.resources.cpus), memoryBytes: spec.resources.memoryBytes, pids: MAX_PIDS },
+    limits: {
+      cpuShare: Math.max(1, spec.resources.cpus),
+      memoryBytes: spec.resources.memoryBytes,
+      pids: MAX_PIDS,
+      diskBytes: spec.resources.diskBytes ?? (await fairDisk(folder)),
+    },
   })
 }
 
 /** Enough for data loaders and compilers, too few for a fork bomb. */
 const MAX_PIDS = 4096
+/** What one program may not take from all others and the worker itself. */
+const DISK_RESERVE_BYTES = 1024 ** 3
+
+/** A job that names no limit may fill the disk up to a reserve, and at most nine tenths of what is free. */
+async function fairDisk(folder: string): Promise<number> {
+  const { freeBytes: free } = await freeBytes(folder)
+  return Math.floor(Math.min(free * 0.9, Math.max(free - DISK_RESERVE_BYTES, free / 2)))
+}

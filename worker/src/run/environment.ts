@@ -10,6 +10,8 @@ export interface Surroundings {
   readonly workerEnv: Readonly<Record<string, string | undefined>>
   readonly python: string | null
   readonly modelsFolder: string
+  /** Secrets the spec asked for as variables. */
+  readonly secretEnv?: Readonly<Record<string, string>> | undefined
   readonly gpus: readonly { readonly uuid: string; readonly index: number; readonly simulated: boolean }[]
 }
 
@@ -28,6 +30,7 @@ export function programEnv(offer: Offer, surroundings: Surroundings): Record<str
     MODEL_NAME: '',
     ...metadataEnv(offer.spec.input),
     ...offer.spec.env,
+    ...surroundings.secretEnv,
     TASK_ID: offer.id,
     STOKER_JOB_ID: offer.id,
     MODEL_PATH: surroundings.modelsFolder,

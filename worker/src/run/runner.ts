@@ -18,6 +18,7 @@ import { InlineRun } from './inline-run.ts'
 import { chooseIsolation } from './isolation.ts'
 import { endedExecution } from './left-over.ts'
 import { programArgv } from './program.ts'
+import { attemptSecrets, SecretsWithheld } from './secrets.ts'
 import type { Workspaces } from './workspace.ts'
 
 /** Set-up that makes no progress for this long has failed. */
@@ -151,6 +152,7 @@ export class Runner {
     if (executor === null) throw new Declined('this worker has no Python and runs inline types only')
     const choice = chooseIsolation(offer.spec, abilities)
     if (typeof choice === 'string') throw new Declined(choice)
+    const secrets = await attemptSecrets(offer, choice.isolation)
     const folder = workspaces.make(offer)
     const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
     const mine = gpus.filter(gpu => offer.gpus.includes(gpu.uuid))
@@ -163,7 +165,9 @@ export class Runner {
         python: python?.path ?? null,
         modelsFolder,
         gpus: mine,
+        secretEnv: secrets.env,
       }),
+      secrets: secrets.launch,
       ...choice,
       devices: mine
         .filter(gpu => !gpu.simulated)
@@ -193,7 +197,7 @@ export class Runner {
   #setUpFailed(offer: Offer, error: unknown): void {
     const { delivery, now } = this.#ports
     const reason = error instanceof Error ? error.message : String(error)
-    if (error instanceof Declined) {
+    if (error instanceof Declined || (error instanceof SecretsWithheld && !error.final)) {
       delivery.report([{ kind: 'declined', fence: offer.fence, at: now(), reason }])
       return
     }

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { type Fence, fenceKey, Offer } from '@stoker/protocol'
+import { withoutSecrets } from './secrets.ts'
 
 /** Each attempt has one folder, named by its fence: the offer, the program's work folder, its output, its exit record. */
 export class Workspaces {
@@ -34,7 +35,7 @@ export class Workspaces {
       mkdirSync(folder, { mode: 0o700 })
       mkdirSync(join(folder, 'work'), { mode: 0o700 })
     }
-    writeFileSync(join(folder, 'offer.json'), JSON.stringify(offer), { mode: 0o600 })
+    writeFileSync(join(folder, 'offer.json'), JSON.stringify(withoutSecrets(offer)), { mode: 0o600 })
     return folder
   }
 

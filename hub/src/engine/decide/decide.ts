@@ -9,6 +9,7 @@ import { decideSetLimits } from './limits.ts'
 import { decidePriority } from './priority.ts'
 import { decideReport } from './report.ts'
 import { decideFire, decidePutSchedule, decideRemoveSchedule } from './schedules.ts'
+import { decideReseal, decideSecretRemoved, decideSecretSet } from './secrets.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
@@ -60,6 +61,17 @@ const DECIDERS: Deciders = {
   putSchedule: decidePutSchedule,
   removeSchedule: decideRemoveSchedule,
   fire: decideFire,
+  setSecret: decideSecretSet,
+  removeSecret: decideSecretRemoved,
+  resealSecret: decideReseal,
+  audit: (_state, { kind: _, ...entry }, _facts, now, emit) => {
+    emit.change({ c: 'audited', ...entry, at: now.wall })
+    return null
+  },
+  auditEnded: (_state, { id, status }, _facts, _now, emit) => {
+    emit.change({ c: 'auditEnded', id, status })
+    return null
+  },
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

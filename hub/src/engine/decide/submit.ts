@@ -7,6 +7,7 @@ import type { Now, State } from '../state.ts'
 import { bucketFor } from './bucket-for.ts'
 import { edgesOf } from './dependencies.ts'
 import type { Emit, Rules } from './emit.ts'
+import { refuseUnknownSecrets } from './secrets.ts'
 
 type Submit = Extract<Command, { kind: 'submit' }>
 
@@ -31,6 +32,7 @@ export function decideSubmit(
   }
   const refusal = queueRefusal(state, owner, jobs.length)
   if (refusal !== null) throw new Refused('owner.limit', refusal)
+  refuseUnknownSecrets(state, owner, jobs)
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Fence, Refused, type Stop } from '@stoker/protocol'
+import { type Fence, type Offer, Refused, type Stop } from '@stoker/protocol'
 import { WebSocketServer } from 'ws'
 import type { Batch } from '../../engine/core.ts'
 import { hear, setConnected } from '../../engine/liveness.ts'
@@ -9,28 +9,38 @@ import type { State } from '../../engine/state.ts'
 import type { HubSessionAction } from '../../session/hub-session.ts'
 import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
+import { linkPrivacy } from './link-privacy.ts'
+import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
 import { offersOf, repeatOffers } from './offers.ts'
+import { type Credentials, isKnown, Strangers } from './strangers.ts'
 
 /** Where workers of our own protocol dial in. */
 const NATIVE_PATH = '/api/v1/native'
 const MAX_FRAME_BYTES = 16 * 1024 * 1024
+/** A hello, before it is known whose. */
+const MAX_STRANGER_FRAME_BYTES = 1024 * 1024
 const OLD_CONNECTION_ANSWERS_MS = 2_000
 
 export interface GatewayPorts extends Omit<ConnectionPorts, 'admit' | 'leave' | 'closed'> {
   readonly queries: Queries
+  readonly openSecret: SecretPorts['openSecret']
+  /** Send values of secrets also over links that others can read. */
+  readonly insecureSecrets: boolean
 }
 
-interface Credentials {
-  readonly secretHash: string
-  readonly joinHash: string | null
+interface Guest {
+  readonly credentials: Credentials
+  readonly link: LinkPrivacy
 }
 
 /** The native gateway: translates between workers' sessions and engine commands, and tells workers what was decided about them. */
 export class NativeGateway {
   readonly #ports: GatewayPorts
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false })
+  readonly #server = openServer(MAX_FRAME_BYTES)
+  readonly #strangerServer = openServer(MAX_STRANGER_FRAME_BYTES)
+  readonly #strangers = new Strangers()
   readonly #byWorker = new Map<string, Connection>()
-  readonly #all = new Map<Connection, Credentials>()
+  readonly #all = new Map<Connection, Guest>()
   /** The newest connection each worker was admitted on. */
   readonly #newest = new Map<string, number>()
   #accepted = 0
@@ -55,6 +65,7 @@ export class NativeGateway {
     this.#stopListening()
     for (const connection of this.#all.keys()) connection.terminate()
     this.#server.close()
+    this.#strangerServer.close()
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -66,7 +77,15 @@ export class NativeGateway {
     }
     const join = request.headers['x-stoker-join']
     const credentials = { secretHash: sha256(secret), joinHash: typeof join === 'string' ? sha256(join) : null }
-    this.#server.handleUpgrade(request, socket, head, webSocket => {
+    const isStranger = !this.#knows(credentials)
+    const leave = isStranger ? this.#strangers.enter(request.socket.remoteAddress ?? '') : () => {}
+    if (leave === null) {
+      refuseUpgrade(socket, '429 Too Many Requests')
+      return
+    }
+    socket.once('close', leave)
+    const server = isStranger ? this.#strangerServer : this.#server
+    server.handleUpgrade(request, socket, head, webSocket => {
       this.#accepted += 1
       const connection = new Connection(webSocket, this.#accepted, {
         ...this.#ports,
@@ -74,13 +93,21 @@ export class NativeGateway {
         leave: (who, reason) => void this.#leave(who, reason),
         closed: who => this.#closed(who),
       })
-      this.#all.set(connection, credentials)
+      this.#all.set(connection, { credentials, link: this.#linkOf(socket) })
     })
   }
 
+  #knows(credentials: Credentials): boolean {
+    let answer = false
+    this.#ports.engine.touch(state => {
+      answer = isKnown(state, credentials)
+    })
+    return answer
+  }
+
   async #admit(connection: Connection, { hello }: Extract<HubSessionAction, { a: 'admit' }>): Promise<void> {
-    const credentials = this.#all.get(connection)
-    if (credentials === undefined) return
+    const guest = this.#all.get(connection)
+    if (guest === undefined) return
     connection.bootId = hello.bootId
     // A hello that was long on its way tells what its worker held then; one on a newer connection was heard since.
     if (connection.number < (this.#newest.get(hello.workerId) ?? 0)) {
@@ -94,14 +121,14 @@ export class NativeGateway {
       return
     }
     try {
-      const admission = await this.#ports.engine.execute({ kind: 'hello', hello, ...credentials })
+      const admission = await this.#ports.engine.execute({ kind: 'hello', hello, ...guest.credentials })
       this.#newest.set(hello.workerId, Math.max(connection.number, this.#newest.get(hello.workerId) ?? 0))
       const offers = await repeatOffers(admission.reoffer, this.#ports.engine, this.#ports.queries)
       if (!this.#all.has(connection)) return
       this.#byWorker.set(hello.workerId, connection)
       old?.terminate()
       connection.step({ e: 'admitted', ...admission })
-      connection.step({ e: 'offer', offers })
+      connection.step({ e: 'offer', offers: await withSecrets(offers, guest.link, this.#ports) })
       await this.#stopWhatWasCanceled(connection, hello.workerId)
       this.#setConnected(hello.workerId, true)
       const { workerId: worker, name, version } = hello
@@ -159,8 +186,19 @@ export class NativeGateway {
       else if (change.c === 'workerRemoved') this.#forgetWorker(change.id)
       else if (change.c === 'attemptEnded' || change.c === 'lost') this.#ports.board.forgetJob(change.job)
     }
-    for (const [worker, offers] of await offersOf(batch, this.#ports.queries))
-      this.#byWorker.get(worker)?.step({ e: 'offer', offers })
+    for (const [worker, offers] of await offersOf(batch, this.#ports.queries)) await this.#offer(worker, offers)
+  }
+
+  async #offer(worker: string, offers: readonly Offer[]): Promise<void> {
+    const connection = this.#byWorker.get(worker)
+    const guest = connection === undefined ? undefined : this.#all.get(connection)
+    if (guest !== undefined)
+      connection?.step({ e: 'offer', offers: await withSecrets(offers, guest.link, this.#ports) })
+  }
+
+  #linkOf(socket: Duplex): LinkPrivacy {
+    const link = linkPrivacy(socket)
+    return this.#ports.insecureSecrets ? { ...link, isPrivate: true } : link
   }
 
   #forgetWorker(worker: string): void {
@@ -202,6 +240,10 @@ function ignoreRefused(error: unknown): void {
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex')
+}
+
+function openServer(maxPayload: number): WebSocketServer {
+  return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false })
 }
 
 function refuseUpgrade(socket: Duplex, status: string): void {

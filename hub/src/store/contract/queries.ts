@@ -2,7 +2,18 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { MOST_LOOKED_AT } from '../page-bounds.ts'
 import type { JobFilter, Store } from '../port.ts'
 import { allPages, type OpenStore, type StoreUnderTest } from './harness.ts'
-import { aChunk, aDelivery, aJob, anAttempt, idOf, insertJob, RUNNING, rowsOnly } from './sample-rows.ts'
+import {
+  A_SECRET,
+  aChunk,
+  aDelivery,
+  aJob,
+  anAttempt,
+  anEntry,
+  idOf,
+  insertJob,
+  RUNNING,
+  rowsOnly,
+} from './sample-rows.ts'
 
 export const ANY: JobFilter = { owner: null, states: null, type: null, worker: null, name: null, labels: [] }
 
@@ -143,5 +154,22 @@ export function queriesContract(open: OpenStore): void {
     expect((await store.queries.scan('chunk', 2, 4)).map(chunk => chunk.job)).toEqual([3, 3, 3])
     expect(await store.queries.scan('chunk', 3, 4)).toEqual([])
     expect(await store.queries.scan('job', 0, 4)).toEqual([])
+  })
+
+  it('gives a sealed secret by owner and name, and forgets it when it is deleted', async () => {
+    await store.append(rowsOnly({ op: 'put', table: 'secret', row: A_SECRET }))
+    expect(await store.queries.secret('ada', 'A')).toEqual(A_SECRET)
+    expect(await store.queries.secret('bob', 'A')).toBeNull()
+    await store.append(rowsOnly({ op: 'delete', table: 'secret', key: { owner: 'ada', name: 'A' } }))
+    expect(await store.queries.secret('ada', 'A')).toBeNull()
+  })
+
+  it('lists audit entries newest first, from a place on', async () => {
+    const rows = [1, 2, 3].map(n => anEntry(n, { id: `0189-${n}` }))
+    await store.append(rowsOnly(...rows.map(row => ({ op: 'insert' as const, table: 'audit' as const, row }))))
+    const ids = async (before: string | null, limit: number) =>
+      (await store.queries.auditBefore(before, limit)).map(entry => entry.id)
+    expect(await ids(null, 2)).toEqual(['0189-3', '0189-2'])
+    expect(await ids('0189-2', 2)).toEqual(['0189-1'])
   })
 }

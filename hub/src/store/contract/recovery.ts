@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
 import {
   A_BUCKET,
+  A_SECRET,
   A_TOKEN,
   A_WEBHOOK,
   A_WORKER,
@@ -33,6 +34,7 @@ export function recoveryContract(open: OpenStore): void {
       workers: [],
       tokens: [],
       webhooks: [],
+      secrets: [],
       counters: [],
       groups: [],
       limits: [],
@@ -55,6 +57,7 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'worker', row: A_WORKER },
       { op: 'insert', table: 'token', row: A_TOKEN },
       { op: 'insert', table: 'webhook', row: A_WEBHOOK },
+      { op: 'insert', table: 'secret', row: A_SECRET },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 2) },
       { op: 'insert', table: 'edge', row: { job: 5, dependency: 3, kind: 'end' } },
@@ -78,6 +81,7 @@ export function recoveryContract(open: OpenStore): void {
       workers: [A_WORKER],
       tokens: [A_TOKEN],
       webhooks: [A_WEBHOOK],
+      secrets: [{ owner: 'ada', name: 'A', bytes: 3, createdAt: 1, changedAt: 2 }],
       counters: [],
       groups: [],
       limits: [],

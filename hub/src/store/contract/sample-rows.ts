@@ -1,5 +1,6 @@
 import type {
   AttemptRow,
+  AuditRow,
   BucketRow,
   ChunkRow,
   DeliveryRow,
@@ -7,6 +8,7 @@ import type {
   JobRow,
   RowWrite,
   ScheduleRow,
+  SecretRow,
   TokenRow,
   WebhookRow,
   WorkerRow,
@@ -138,6 +140,13 @@ export const A_WEBHOOK: WebhookRow = {
 export function aDelivery(webhook: string, job: number, over: Partial<DeliveryRow> = {}): DeliveryRow {
   const told = { endedAt: null, status: null, error: null }
   return { webhook, job, state: 'pending', tries: 0, dueAt: job, createdAt: 1, ...told, ...over }
+}
+
+export const A_SECRET: SecretRow = { owner: 'ada', name: 'A', bytes: 3, sealed: 'x', createdAt: 1, changedAt: 2 }
+
+export function anEntry(n: number, over: Partial<AuditRow> = {}): AuditRow {
+  const by = { token: 't1', label: '', owner: 'ada', role: 'admin', address: '127.0.0.1' }
+  return { id: idOf(n), at: n, ...by, action: 'POST /x', target: 'w', details: '{}', status: null, ...over }
 }
 
 export const A_WORKER: WorkerRow = {

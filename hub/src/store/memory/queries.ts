@@ -99,6 +99,13 @@ export function createMemoryQueries(
         .filter(row => beforeJob === null || row.job < beforeJob)
         .reverse()
         .slice(0, limit),
+    secret: (owner, name) => rows.secret.get(rows.secret.keyOf({ owner, name })) ?? null,
+    auditBefore: (id, limit) =>
+      rows.audit
+        .ordered()
+        .filter(entry => id === null || entry.id < id)
+        .reverse()
+        .slice(0, limit),
     journalAfter: (n, limit) => {
       const from = Math.max(0, n - journal.boundary.n)
       return journal.rows.slice(from, from + limit)

@@ -24,6 +24,7 @@ export function recoverFrom(
     workers: [...rows.worker.ordered()],
     tokens: [...rows.token.ordered()],
     webhooks: [...rows.webhook.ordered()],
+    secrets: rows.secret.ordered().map(({ sealed: _, ...secret }) => secret),
     counters: [...rows.counter.ordered()],
     groups: rows.jobGroup.ordered().filter(group => group.endedAt === null),
     limits: [...rows.ownerLimits.ordered()],

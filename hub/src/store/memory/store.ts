@@ -43,6 +43,8 @@ function asyncQueries(queries: SyncQueries): Queries {
     journalBoundary: async () => queries.journalBoundary(),
     chunks: async (job, epoch, attempt) => queries.chunks(job, epoch, attempt),
     sealed: async (job, epoch, attempt) => queries.sealed(job, epoch, attempt),
+    secret: async (owner, name) => queries.secret(owner, name),
+    auditBefore: async (id, limit) => queries.auditBefore(id, limit),
     segmentAttempts: async segment => queries.segmentAttempts(segment),
     pendingDeliveries: async (webhook, limit) => queries.pendingDeliveries(webhook, limit),
     deliveries: async (webhook, beforeJob, limit) => queries.deliveries(webhook, beforeJob, limit),

@@ -13,6 +13,8 @@ import { foundText, lookedText } from './page.ts'
 /** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
 const PAGE_STATEMENTS = 200
 
+const AFTER_ALL_IDS = 'g'
+
 /** Answers all queries on one connection. */
 export function createReader(db: Connection): SyncQueries {
   const journal = createJournalReader(db)
@@ -86,6 +88,9 @@ export function createReader(db: Connection): SyncQueries {
   const newestDeliveries = keyed('SELECT * FROM delivery WHERE webhook = ? AND job < ? ORDER BY job DESC LIMIT ?')
   const segment = keyed(SEGMENT_ATTEMPTS)
 
+  const secret = keyed('SELECT * FROM secret WHERE owner = ? AND name = ?')
+  const audit = keyed('SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?')
+
   return {
     jobById: id => byId.get(id) ?? null,
     jobsBySeq: seqs => present(bySeq, seqs),
@@ -102,6 +107,8 @@ export function createReader(db: Connection): SyncQueries {
       'SELECT * FROM delivery WHERE webhook = ? AND dueAt IS NOT NULL ORDER BY dueAt, job LIMIT ?',
     ),
     deliveries: (webhook, beforeJob, limit) => newestDeliveries(webhook, beforeJob ?? Number.MAX_SAFE_INTEGER, limit),
+    secret: (owner, name) => secret(owner, name)[0] ?? null,
+    auditBefore: (id, limit) => audit(id ?? AFTER_ALL_IDS, limit),
     journalAfter: journal.after,
     journalFloor: journal.floor,
     journalBoundary: journal.boundary,

@@ -26,6 +26,7 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
     workers: all('SELECT * FROM worker ORDER BY id'),
     tokens: all('SELECT * FROM token ORDER BY id'),
     webhooks: all('SELECT * FROM webhook ORDER BY id'),
+    secrets: all('SELECT owner, name, bytes, createdAt, changedAt FROM secret ORDER BY owner, name'),
     counters: all('SELECT * FROM counter ORDER BY owner, state'),
     groups: all('SELECT * FROM jobGroup WHERE endedAt IS NULL ORDER BY id'),
     limits: all('SELECT * FROM ownerLimits ORDER BY owner'),

@@ -1,6 +1,7 @@
 import { TABLES_0001 } from './0001-tables.ts'
 import { TABLES_0003 } from './0003-waiting.ts'
 import { GROUPS_0004 } from './0004-groups.ts'
+import { TABLES_0006 } from './0006-secrets-and-audit.ts'
 import { WEBHOOKS_0007 } from './0007-webhooks.ts'
 
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
@@ -8,5 +9,6 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0001-tables', statements: TABLES_0001 },
   { name: '0003-waiting', statements: TABLES_0003 },
   { name: '0004-groups', statements: GROUPS_0004 },
+  { name: '0006-secrets-and-audit', statements: TABLES_0006 },
   { name: '0007-webhooks', statements: WEBHOOKS_0007 },
 ]

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TestDocument } from './test-document.ts'
+import { openTestHub, type TestHub } from './test-hub.ts'
+import { TestWorker } from './test-worker.ts'
+
+/**
+ * Who may do what, for every route of the published document. A route without a line here fails the first test.
+ * open: anyone. people: any role. own: the job's owner, with any role. act: submit. ownAct: submit, the job's owner.
+ * scrape: read. rule: admin only. An admin may do everything.
+ */
+type Access = 'open' | 'people' | 'own' | 'act' | 'ownAct' | 'scrape' | 'rule'
+interface Line {
+  readonly access: Access
+  /** Instead of the path of the document with the parameters filled in. */
+  readonly query?: string
+  readonly body?: object
+  /** What the parameter names; made anew for each call, because some calls use it up. */
+  readonly param?: 'job' | 'ended job' | 'worker' | 'token' | 'secret' | 'new secret'
+}
+
+const MATRIX: Readonly<Record<string, Line>> = {
+  'get /health': { access: 'open' },
+  'get /metrics': { access: 'scrape' },
+  'get /api/v1/me': { access: 'people' },
+  'get /api/v1/counts': { access: 'people' },
+  'get /api/v1/feed': { access: 'people' },
+  'get /api/v1/jobs': { access: 'people' },
+  'post /api/v1/jobs': { access: 'act', body: { type: 'noop' } },
+  'get /api/v1/jobs/{id}': { access: 'own', param: 'job' },
+  'get /api/v1/jobs/{id}/events': { access: 'own', param: 'job' },
+  'get /api/v1/jobs/{id}/logs': { access: 'own', param: 'job' },
+  'post /api/v1/jobs/{id}/cancel': { access: 'ownAct', param: 'job' },
+  'post /api/v1/jobs/{id}/retry': { access: 'ownAct', param: 'ended job' },
+  'get /api/v1/workers': { access: 'people' },
+  'get /api/v1/workers/{id}': { access: 'people', param: 'worker' },
+  'post /api/v1/workers/{id}/drain': { access: 'rule', param: 'worker' },
+  'post /api/v1/workers/{id}/resume': { access: 'rule', param: 'worker' },
+  'delete /api/v1/workers/{id}': { access: 'rule', param: 'worker' },
+  'get /api/v1/tokens': { access: 'rule' },
+  'post /api/v1/tokens': { access: 'rule', body: { role: 'read' } },
+  'delete /api/v1/tokens/{id}': { access: 'rule', param: 'token' },
+  'get /api/v1/secrets': { access: 'people' },
+  'put /api/v1/secrets/{name}': { access: 'act', param: 'new secret', body: { value: 'v' } },
+  'delete /api/v1/secrets/{name}': { access: 'ownAct', param: 'secret' },
+  'post /api/v1/secret-key/rotate': { access: 'rule' },
+  'get /api/v1/audit': { access: 'rule' },
+}
+
+/** Everything of the fixtures belongs to anna. */
+const OWNER = 'anna'
+const CALLERS = [
+  'nobody',
+  'a stranger',
+  'join anna',
+  'read anna',
+  'submit anna',
+  'read bob',
+  'submit bob',
+  'admin ada',
+] as const
+type CallerName = (typeof CALLERS)[number]
+
+let hub: TestHub
+let document: TestDocument
+const secrets = new Map<CallerName, string | null>()
+
+beforeAll(async () => {
+  hub = await openTestHub()
+  document = await TestDocument.read(hub)
+  secrets.set('nobody', null)
+  secrets.set('a stranger', 'stk_guessed-by-a-stranger-who-has-none')
+  for (const name of CALLERS.slice(2)) {
+    const [role = '', owner = ''] = name.split(' ')
+    secrets.set(name, await hub.token(role as 'join', owner))
+  }
+})
+afterAll(() => hub.close())
+
+/** The status a caller should get: that of success stands in the document. */
+function expected(line: Line, caller: CallerName, success: number): number {
+  const [role, owner] = caller.split(' ')
+  if (line.access === 'open') return success
+  if (role === 'nobody' || role === 'a') return 401
+  if (role === 'admin') return success
+  if (role === 'join' || line.access === 'rule') return 403
+  if (line.access === 'scrape') return role === 'read' ? success : 403
+  if (role === 'read' && (line.access === 'act' || line.access === 'ownAct')) return 403
+  return owner !== OWNER && (line.access === 'own' || line.access === 'ownAct') ? 404 : success
+}
+
+async function makeParam(line: Line, caller: CallerName): Promise<string> {
+  const engine = hub.engine
+  switch (line.param) {
+    case 'job':
+    case 'ended job': {
+      const token = secrets.get('submit anna')
+      const { json } = await hub.call('POST', '/api/v1/jobs', { token, body: { type: 'noop', name: 'x' } })
+      const { id } = json.jobs[0]
+      if (line.param === 'ended job') await hub.call('POST', `/api/v1/jobs/${id}/cancel`, { token })
+      return id
+    }
+    case 'worker':
+      return (await TestWorker.join(hub, { name: `w-${Math.random()}`, maxJobs: 0 })).id
+    case 'token': {
+      const { json } = await hub.call('POST', '/api/v1/tokens', { body: { role: 'read', owner: OWNER } })
+      return json.id
+    }
+    case 'secret': {
+      const owner = caller === 'admin ada' ? 'ada' : OWNER
+      await engine.execute({ kind: 'setSecret', owner, name: 'KEY', bytes: 1, sealed: 'x' })
+      await engine.execute({ kind: 'removeSecret', owner: 'bob', name: 'KEY' }).catch(() => {})
+      return 'KEY'
+    }
+    case 'new secret':
+      return 'OTHER'
+    default:
+      return ''
+  }
+}
+
+async function statusOf(operation: string, line: Line, caller: CallerName): Promise<number> {
+  const [method = '', template = ''] = operation.split(' ')
+  const path = template.replace(/\{[^}]+\}/, await makeParam(line, caller))
+  const token = secrets.get(caller)
+  const following = new AbortController()
+  const reply = await fetch(hub.url + path, {
+    method: method.toUpperCase(),
+    signal: following.signal,
+    headers: {
+      ...(token == null ? {} : { authorization: `Bearer ${token}` }),
+      ...(line.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(line.body === undefined ? {} : { body: JSON.stringify(line.body) }),
+  })
+  following.abort()
+  return reply.status
+}
+
+test('every route of the document has its line', () => {
+  expect(Object.keys(MATRIX).sort()).toEqual([...document.operations].sort())
+})
+
+test.each(Object.entries(MATRIX))('%s answers each role and owner as it should', async (operation, line) => {
+  const [method = '', template = ''] = operation.split(' ')
+  const promised = Object.keys(document.paths[template]?.[method]?.responses ?? {})
+  const success = Number(promised.find(status => status.startsWith('2')))
+  const found: Record<string, number> = {}
+  const wanted: Record<string, number> = {}
+  for (const caller of CALLERS) {
+    found[caller] = await statusOf(operation, line, caller)
+    wanted[caller] = expected(line, caller, success)
+  }
+  expect(found).toEqual(wanted)
+})
+
+test.each(['/api/v1/jobs', '/api/v1/counts', '/api/v1/secrets'])(
+  '%s shows another owner to an admin only, and one owner nothing of another',
+  async path => {
+    const ask = (caller: CallerName) => hub.call('GET', `${path}?owner=${OWNER}`, { token: secrets.get(caller) })
+    expect((await ask('submit anna')).status).toBe(200)
+    expect((await ask('read bob')).json).toMatchObject({ status: 403, code: 'auth.forbidden' })
+    expect((await ask('admin ada')).status).toBe(200)
+  },
+)
+
+test('a list, a count and the feed of one owner hold nothing of another', async () => {
+  const token = await hub.token('submit', 'carol')
+  const foreign = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop' }, token: secrets.get('submit anna') })
+  expect((await hub.call('GET', '/api/v1/jobs', { token })).json.jobs).toEqual([])
+  expect(Object.values((await hub.call('GET', '/api/v1/counts', { token })).json.counts)).toEqual(Array(7).fill(0))
+  expect((await hub.call('GET', '/api/v1/secrets', { token })).json.secrets).toEqual([])
+  const own = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop' }, token })
+  const following = new AbortController()
+  const { body } = await fetch(`${hub.url}/api/v1/feed?from=0`, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: following.signal,
+  })
+  let heard = ''
+  for await (const part of body ?? []) {
+    heard += Buffer.from(part).toString()
+    if (heard.includes(own.json.jobs[0].id)) break
+  }
+  following.abort()
+  expect(heard).not.toContain(foreign.json.jobs[0].id)
+  expect(heard).not.toContain(OWNER)
+})
