@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Trust } from '@stoker/net'
 import {
   CreatedToken,
   Job,
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly url: string
   readonly token?: string | undefined
   readonly fetch?: typeof globalThis.fetch | undefined
+  /** How an https hub is known, and the proxy on the way to it; not for a caller's own `fetch`. */
+  readonly trust?: Trust | undefined
 }
 
 export interface SubmitOptions {
@@ -72,8 +75,8 @@ export type Client = ReturnType<typeof createClient>
 
 /** Every route of the hub as a typed call; connections are kept, `close` lets them go. */
 export function createClient(options: ClientOptions) {
-  const { url, token, fetch } = options
-  const transport = fetch === undefined ? nodeTransport(url) : fetchTransport(url, fetch)
+  const { url, token, fetch, trust } = options
+  const transport = fetch === undefined ? nodeTransport(url, trust) : fetchTransport(url, fetch)
   const caller = createCaller(url, token, transport)
   const post = postJobs(caller)
   const batches = new SubmitBatches(post)

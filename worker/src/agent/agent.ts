@@ -1,3 +1,4 @@
+import type { Trust } from '@stoker/net'
 import type { AttemptReport, Fence, HubMessage, OutputStream, Progress } from '@stoker/protocol'
 import { NativeLink } from '../links/native-link.ts'
 import type { Delivery } from '../run/delivery.ts'
@@ -12,6 +13,7 @@ export interface AgentPorts {
   readonly hubUrl: string
   readonly secret: string
   readonly join: string | null
+  readonly trust?: Trust | undefined
   readonly introduction: Introduction
   readonly spoolFile: SpoolFile
   readonly workspaces: RunnerPorts['workspaces']
