@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { proxyFor } from '@stoker/net'
 
 /** All that the environment decides. `$STOKER_HOME` moves everything into one folder. */
 export interface Config {
@@ -7,6 +8,10 @@ export interface Config {
   readonly contextsFile: string
   readonly url: string | undefined
   readonly token: string | undefined
+  /** SHA-256 of the key of the hub at `url`. */
+  readonly pin: string | undefined
+  /** The proxy that the environment names for an address. */
+  readonly proxyFor: (url: string, given: string | undefined) => URL | null
   /** How people type this program where they are: through npx in the repository. */
   readonly command: 'stoker' | 'npx stoker'
   readonly color: 'auto' | 'always' | 'never'
@@ -21,6 +26,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     contextsFile: join(config, 'contexts.json'),
     url: given(env.STOKER_URL),
     token: given(env.STOKER_TOKEN),
+    pin: given(env.STOKER_PIN),
+    proxyFor: (url, proxy) => proxyFor(url, env, proxy),
     command: given(env.npm_lifecycle_event) === undefined ? 'stoker' : 'npx stoker',
     color: colorOf(env),
   }

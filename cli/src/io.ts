@@ -12,6 +12,8 @@ export interface Io {
   readonly stdout: Out
   readonly stderr: Out
   readonly readStdin: () => Promise<string>
+  /** One line that a person types. */
+  readonly readLine: () => Promise<string>
   readonly config: Config
   readonly version: string
   /** Where hub.js, worker.js and sim.js lie. */

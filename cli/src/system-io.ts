@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline'
 import { readConfig } from './config.ts'
 import type { Io, Out } from './io.ts'
 import { VERSION } from './version.ts'
@@ -10,6 +11,7 @@ export function systemIo(programs: string): Io {
     stdout: outOf(process.stdout),
     stderr: outOf(process.stderr),
     readStdin,
+    readLine,
     config: readConfig(),
     version: VERSION,
     programs,
@@ -32,6 +34,16 @@ function outOf(stream: NodeJS.WriteStream): Out {
     write: text => void stream.write(text),
     isTTY: stream.isTTY === true,
     columns: () => (stream.isTTY ? stream.columns : undefined),
+  }
+}
+
+async function readLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin })
+  try {
+    for await (const line of lines) return line
+    return ''
+  } finally {
+    lines.close()
   }
 }
 

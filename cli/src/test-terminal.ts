@@ -41,6 +41,7 @@ export async function typeLine(home: string, argv: readonly string[], of: Termin
     stdout: out('stdout'),
     stderr: out('stderr'),
     readStdin: async () => of.stdin ?? '',
+    readLine: async () => of.stdin?.split('\n')[0] ?? '',
     config: readConfig({ STOKER_HOME: home, NO_COLOR: '1', ...of.env }),
     version: '0.0.0-test',
     programs: of.programs ?? join(home, 'no-programs'),

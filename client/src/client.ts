@@ -8,6 +8,8 @@ import {
   JobPage,
   type JobSpecInput,
   type JobState,
+  Listener,
+  ListenerList,
   type NewToken,
   Role,
   Submitted,
@@ -129,6 +131,13 @@ export function createClient(options: ClientOptions) {
     tokens: async () => (await caller.json(get('/api/v1/tokens'), TokenList)).tokens,
     async revokeToken(id: string): Promise<void> {
       await caller.text(remove(`/api/v1/tokens/${encodeURIComponent(id)}`))
+    },
+
+    listeners: (): Promise<ListenerList> => caller.json(get('/api/v1/listeners'), ListenerList),
+    openListener: (url: string): Promise<Listener> =>
+      caller.json({ ...again('/api/v1/listeners'), body: JSON.stringify({ url }) }, Listener),
+    async closeListener(name: string): Promise<void> {
+      await caller.text(remove(`/api/v1/listeners/${encodeURIComponent(name)}`))
     },
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),

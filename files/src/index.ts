@@ -1,5 +1,6 @@
 export { freeBytes } from './free-bytes.ts'
 export { type FolderLock, FolderLocked, lockFolder } from './lock-folder.ts'
+export { packTar, type TarEntry } from './pack-tar.ts'
 export { bootId, processStart } from './process-identity.ts'
 export { readJsonOr } from './read-json.ts'
 export { removeTree } from './remove-tree.ts'

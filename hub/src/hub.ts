@@ -3,8 +3,10 @@ import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { lockFolder, sha256, writeAtomic } from '@stoker/files'
+import type { Listener } from '@stoker/protocol'
 import { pino } from 'pino'
-import { createApi } from './api/create-api.ts'
+import { createApi, SERVER_OPTIONS } from './api/create-api.ts'
+import { answerBrokenRequest } from './api/problems.ts'
 import { Clock } from './clock.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
@@ -14,6 +16,10 @@ import { EngineLoop } from './engine/loop.ts'
 import { Recovering } from './engine/recover.ts'
 import type { State } from './engine/state.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import { ownCertificate, readCertificate } from './listeners/certificate.ts'
+import { refuseOpenPlain } from './listeners/listen-address.ts'
+import { Listeners } from './listeners/listeners.ts'
+import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
@@ -21,6 +27,7 @@ import { schedulingRules } from './scheduler/rules.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
+import { workerBundleIn } from './worker-bundle.ts'
 
 const TICK_MS = 1000
 const SWEEP_MS = 30_000
@@ -32,6 +39,14 @@ export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  /** Further addresses, like https://0.0.0.0:7443. */
+  readonly listen?: readonly string[] | undefined
+  /** PEM files of the certificate for https addresses; without them the hub makes its own. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  /** Allows addresses without TLS that other machines can reach. */
+  readonly insecure?: boolean | undefined
+  /** Where the built programs are that a joining machine gets. */
+  readonly programs?: string | undefined
   readonly log: (level: 'info' | 'warn', text: string) => void
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -40,12 +55,14 @@ export interface HubOptions {
 export interface Hub {
   readonly url: string
   readonly epoch: number
+  readonly listeners: readonly Listener[]
   close(): Promise<void>
 }
 
 /** Puts the house together: the only place that names concrete stores, streams, policies and gateways. */
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { folder, log, broken } = options
+  const { folder, log, broken, insecure = false } = options
+  if (!insecure) refuseOpenPlain(options.host)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
   const lock = await lockFolder(folder)
@@ -84,6 +101,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   if (isNew) await makeAdminToken(engine, folder)
   const board = new LiveBoard()
+  const { tls } = options
+  const listeners = new Listeners({
+    certificate: () => (tls === undefined ? ownCertificate(folder, Date.now) : readCertificate(tls.cert, tls.key)),
+    insecure,
+    remembered: rememberedIn(folder),
+    log,
+  })
   let isStopping = false
   const api = await createApi({
     engine,
@@ -98,6 +122,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => isStopping,
+    listeners,
+    workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({
@@ -129,13 +155,21 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     for (const timer of timers) clearInterval(timer)
     gateway.close()
     await api.close()
+    await listeners.closeAll()
     await streams.close()
     await store.close()
     await lock.release()
   }
   try {
     const url = await api.listen({ host: options.host, port: options.port })
-    return { url, epoch: core.state.epoch, close }
+    const reception = {
+      options: SERVER_OPTIONS,
+      request: api.routing,
+      broken: answerBrokenRequest,
+      attach: (server: Server) => gateway.listen(server),
+    }
+    await listeners.start(reception, url, options.listen ?? [])
+    return { url, epoch: core.state.epoch, listeners: listeners.list().listeners, close }
   } catch (error) {
     await close()
     throw error

@@ -25,18 +25,18 @@ async function run(command: HubCommand): Promise<void> {
   }
 }
 
-async function serve({ data, host, port }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
+async function serve({ data, command: _, ...options }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
   const hub = await startHub({
+    ...options,
     folder: data,
-    host,
-    port,
     log: (_level, text) => say(text),
     broken: error => {
       say(`cannot go on: ${sentence(error)}`)
       process.exit(70)
     },
   })
-  process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, epoch: hub.epoch })}\n`)
+  const { url, epoch, listeners } = hub
+  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners })}\n`)
   let isStopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {

@@ -3,6 +3,7 @@ export { type Backoff, nextDelayMs, type RetryOptions, retrying } from './backof
 export { freePort } from './free-port.ts'
 export { type Fetched, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts'
 export { type GuardedFetchCode, GuardedFetchError } from './guarded-fetch-error.ts'
+export { type Fetcher, joinLine, NODE_FETCH } from './join-line.ts'
 export { parsePin, pinOf, WrongPin } from './pin.ts'
 export { dialTrusted, type Trust, trustedAgent } from './pinned-tls.ts'
 export { hostOf, proxyFor } from './proxy.ts'

@@ -1,4 +1,5 @@
 export * from './api/jobs.ts'
+export * from './api/listeners.ts'
 export * from './api/tokens.ts'
 export * from './api/workers.ts'
 export * from './artifact.ts'

@@ -10,9 +10,8 @@ import type { OutputOf } from '../output/schemas.ts'
 import { checkPort } from '../processes/check-port.ts'
 import { type FirstJob, runFirstJob } from '../processes/first-job.ts'
 import { type Pair, type PairOptions, startPair } from '../processes/hub-and-worker.ts'
-import { LOCAL_CONTEXT } from '../processes/hub-process.ts'
+import { LOCAL_CONTEXT, withListenOptions } from '../processes/hub-process.ts'
 import { withWorkerOptions } from '../processes/worker-process.ts'
-import { wholeNumber } from '../spec/spec-options.ts'
 
 type UpOptions = PairOptions & OutputOptions
 
@@ -20,9 +19,7 @@ type UpOptions = PairOptions & OutputOptions
 const SLOW_MS = 10_000
 
 export function define(command: Command, cli: Cli): void {
-  withWorkerOptions(command)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
+  withListenOptions(withWorkerOptions(command))
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
     .option('--json', 'print one JSON value when both are ready')
     .option('-q, --quiet', 'print only the address')

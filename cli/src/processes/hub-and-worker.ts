@@ -1,17 +1,14 @@
 import { join } from 'node:path'
 import { createClient } from '@stoker/client'
 import type { Io } from '../io.ts'
-import { adoptHub, type HubReady, hubPlace, hubReadyOf } from './hub-process.ts'
+import { adoptHub, type HubOptions, type HubReady, hubPlace, hubReadyOf } from './hub-process.ts'
 import { openLogFile } from './log-file.ts'
 import { programFile, startProgram } from './program.ts'
 import { Supervised } from './supervised.ts'
 import { hubMark, readMarker, writeMarker } from './up-marker.ts'
 import { isNewWorker, makeJoinToken, type WorkerOptions, workerArgs, workerReadyOf } from './worker-process.ts'
 
-export interface PairOptions extends WorkerOptions {
-  readonly host: string
-  readonly port: number
-}
+export type PairOptions = WorkerOptions & HubOptions
 
 export interface PairPorts {
   readonly io: Io

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { saveContext } from '../contexts.ts'
 import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
+import { gatherText, wholeNumber } from '../spec/spec-options.ts'
 
 /** The context of the hub that was last started on this machine. */
 export const LOCAL_CONTEXT = 'local'
@@ -11,6 +13,11 @@ export interface HubOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
+  readonly listen?: readonly string[] | undefined
+  readonly tls?: string | undefined
+  readonly tlsCert?: string | undefined
+  readonly tlsKey?: string | undefined
+  readonly insecure?: boolean | undefined
 }
 
 export interface HubPlace {
@@ -19,9 +26,28 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port }: HubOptions): HubPlace {
+/** Who may reach the hub, for every command that starts one. */
+export function withListenOptions(command: Command): Command {
+  return command
+    .option('--host <address>', 'address to listen on without TLS', '127.0.0.1')
+    .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
+    .option('--listen <url>', 'one more address, like https://0.0.0.0:7443 (repeatable)', gatherText)
+    .option('--tls <self-signed>', 'listen on https://0.0.0.0:7443 with a certificate of its own')
+    .option('--tls-cert <file>', 'certificate for https addresses, in PEM form')
+    .option('--tls-key <file>', 'its key')
+    .option('--insecure', 'allow plain HTTP where other machines can reach it')
+}
+
+export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  const args = [
+    ...['serve', '--data', folder, '--host', host, '--port', String(port)],
+    ...(of.listen ?? []).flatMap(url => ['--listen', url]),
+    ...(of.tls === undefined ? [] : ['--tls', of.tls]),
+    ...(of.tlsCert === undefined ? [] : ['--tls-cert', of.tlsCert]),
+    ...(of.tlsKey === undefined ? [] : ['--tls-key', of.tlsKey]),
+    ...(of.insecure === true ? ['--insecure'] : []),
+  ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

@@ -1,3 +1,4 @@
+import type { Listener, ListenerList } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { LiveBoard } from '../engine/live-board.ts'
@@ -26,7 +27,23 @@ export interface ApiContext {
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
   readonly isStopping: () => boolean
+  readonly listeners: ListenersPort
+  /** What another machine needs to run a worker of this version; null where the hub was not built. */
+  readonly workerBundle: () => Promise<WorkerBundle | null>
   readonly logger?: FastifyBaseLogger | undefined
+}
+
+/** Where the hub listens, and how that is changed while it runs. */
+export interface ListenersPort {
+  list(): ListenerList
+  open(url: string): Promise<Listener>
+  close(name: string): Promise<void>
+}
+
+/** A packed folder, by the SHA-256 of its bytes. */
+export interface WorkerBundle {
+  readonly bytes: Uint8Array
+  readonly sha256: string
 }
 
 interface DiskShortage {

@@ -8,6 +8,8 @@ import { addJobEventsRoute } from './job-events.ts'
 import { JobNames } from './job-names.ts'
 import { JobWatch } from './job-watch.ts'
 import { addJobRoutes } from './jobs.ts'
+import { addJoinRoutes } from './join.ts'
+import { addListenerRoutes } from './listeners.ts'
 import { addLogsRoute } from './logs.ts'
 import { addMetricsRoute } from './metrics.ts'
 import { OpenStreams } from './open-streams.ts'
@@ -20,8 +22,8 @@ import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
 import { addWorkerRoutes } from './workers.ts'
 
-/** A request whose body is still not there after this is given up. */
-const REQUEST_TIMEOUT_MS = 120_000
+/** What every server of the API keeps to: a request whose body is still not there after two minutes is given up. */
+export const SERVER_OPTIONS = { requestTimeout: 120_000, requireHostHeader: false }
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
 const MAX_PARAM_LENGTH = 2400
@@ -48,9 +50,9 @@ function createServer({ logger }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    http: { requireHostHeader: false },
+    http: { requireHostHeader: SERVER_OPTIONS.requireHostHeader },
     bodyLimit: MAX_SMALL_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: SERVER_OPTIONS.requestTimeout,
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
@@ -71,6 +73,8 @@ function addRoutes(api: Api, context: RouteContext): void {
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)
+  addListenerRoutes(api, context)
+  addJoinRoutes(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)

@@ -9,6 +9,8 @@ import { LiveBoard } from '../engine/live-board.ts'
 import { EngineLoop } from '../engine/loop.ts'
 import { Recovering } from '../engine/recover.ts'
 import type { Now } from '../engine/state.ts'
+import { selfSign } from '../listeners/certificate.ts'
+import { Listeners } from '../listeners/listeners.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
 import { packed } from '../scheduler/packed.ts'
@@ -16,7 +18,8 @@ import { schedulingRules } from '../scheduler/rules.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
 import type { Store } from '../store/port.ts'
 import type { ApiContext } from './context.ts'
-import { createApi } from './create-api.ts'
+import { createApi, SERVER_OPTIONS } from './create-api.ts'
+import { answerBrokenRequest } from './problems.ts'
 
 export interface Answer {
   readonly status: number
@@ -56,6 +59,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
   const { streams, outputs } = countWatchers(openMemoryStreams({ queries: store.queries }))
   const { counted, commits } = countListeners(engine)
   const board = new LiveBoard()
+  const listeners = testListeners()
   const api = await createApi({
     engine: counted,
     queries: store.queries,
@@ -69,11 +73,15 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     diskGuard: async () => null,
     unschedulable: schedulingRules.unschedulable,
     isStopping: () => false,
+    listeners,
+    workerBundle: async () => null,
     ...overrides,
   })
   let own = commits()
   await api.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`
+  const reception = { options: SERVER_OPTIONS, request: api.routing, broken: answerBrokenRequest, attach: () => {} }
+  await listeners.start(reception, url, [])
   const token = async (role: Role, owner: string, expiresAt: number | null = null): Promise<string> => {
     const secret = `stk_${randomBytes(32).toString('base64url')}`
     await engine.execute({ kind: 'addToken', id: uuidv7(), hash: sha256(secret), role, owner, label: '', expiresAt })
@@ -93,11 +101,24 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     call: (method, path, options = {}) => call(url, admin, method, path, options),
     close: async () => {
       await api.close()
+      await listeners.closeAll()
       own = 0
       await streams.close()
       await store.close()
     },
   }
+}
+
+/** The real thing, which remembers only as long as the test. */
+function testListeners(): Listeners {
+  let kept: readonly string[] = []
+  const remembered = {
+    read: async () => kept,
+    write: async (urls: readonly string[]) => {
+      kept = urls
+    },
+  }
+  return new Listeners({ certificate: () => selfSign(Date.now()), insecure: false, remembered, log: () => {} })
 }
 
 async function openEngine(store: Store): Promise<EngineLoop> {
