@@ -14,6 +14,14 @@ export interface Config {
   readonly proxyFor: (url: string, given: string | undefined) => URL | null
   /** How people type this program where they are: through npx in the repository. */
   readonly command: 'stoker' | 'npx stoker'
+  /** A join token for a worker that is being installed. */
+  readonly join: string | undefined
+  /** What a service inherits of this environment: the programs it finds, and its way out. */
+  readonly path: string
+  readonly proxyVariables: Readonly<Record<string, string>>
+  readonly node: string
+  readonly userUnits: string
+  readonly isRoot: boolean
   readonly color: 'auto' | 'always' | 'never'
 }
 
@@ -29,8 +37,19 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     pin: given(env.STOKER_PIN),
     proxyFor: (url, proxy) => proxyFor(url, env, proxy),
     command: given(env.npm_lifecycle_event) === undefined ? 'stoker' : 'npx stoker',
+    join: given(env.STOKER_JOIN),
+    path: given(env.PATH) ?? '/usr/local/bin:/usr/bin:/bin',
+    proxyVariables: proxyVariables(env),
+    node: process.execPath,
+    userUnits: join(given(env.XDG_CONFIG_HOME) ?? join(homedir(), '.config'), 'systemd', 'user'),
+    isRoot: process.getuid?.() === 0,
     color: colorOf(env),
   }
+}
+
+function proxyVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'].flatMap(name => [name, name.toUpperCase()])
+  return Object.fromEntries(names.flatMap(name => (env[name] ? [[name, env[name]]] : [])))
 }
 
 function colorOf(env: Readonly<Record<string, string | undefined>>): Config['color'] {

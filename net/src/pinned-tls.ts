@@ -34,13 +34,14 @@ export async function dialTrusted(target: Target, trust: Trust): Promise<Socket>
   const socket = connectTls({
     ...way,
     servername: isIP(host) === 0 ? host : '',
-    rejectUnauthorized: trust.pin === undefined,
+    // Checked below, where what is wrong can be said in full; until then nothing is sent.
+    rejectUnauthorized: false,
     ...(trust.ca === undefined ? {} : { ca: trust.ca }),
     ALPNProtocols: ['http/1.1'],
   })
   try {
     await opened(socket, 'secureConnect', target)
-    if (trust.pin !== undefined) checkPin(socket, target, trust.pin)
+    check(socket, target, trust.pin)
     return socket
   } catch (error) {
     socket.destroy()
@@ -81,30 +82,37 @@ function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect',
     }
     const timer = setTimeout(() => fail(new Error(`${place} did not answer within ${DIAL_MS / 1000} s`)), DIAL_MS)
     const onClose = () => fail(new Error(`${place} hung up before the connection was made`))
-    const onError = (error: Error) => fail(explained(error, place, socket))
-    socket.once('error', onError)
+    socket.once('error', fail)
     socket.once('close', onClose)
     socket.once(event, () => {
       clearTimeout(timer)
       socket.off('close', onClose)
-      socket.off('error', onError)
+      socket.off('error', fail)
       resolve(socket)
     })
   })
 }
 
-function checkPin(socket: TLSSocket, { host, port }: Target, pin: string): void {
-  const certificate = socket.getPeerX509Certificate()
-  const seen = certificate === undefined ? 'none' : pinOf(certificate)
-  if (seen !== parsePin(pin)) throw new WrongPin(`${host}:${port}`, seen, pin)
+/** What stands against a certificate, in words; all other codes speak for themselves. */
+const FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'it has expired',
+  CERT_NOT_YET_VALID: 'its time has not come; is the clock of this machine right?',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'it is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'no known authority stands behind it',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'no known authority stands behind it',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'no known authority stands behind it',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for other names',
 }
 
-/** A certificate that is not accepted is named with its key, so that its owner can compare and pin it. */
-function explained(error: Error, place: string, socket: Socket): Error {
-  const code = 'code' in error ? String(error.code) : ''
-  if (!/CERT|SIGNATURE|ALTNAME/.test(code) || !('getPeerX509Certificate' in socket)) return error
-  const certificate = (socket as TLSSocket).getPeerX509Certificate()
-  if (certificate === undefined) return error
-  const facts = `valid until ${certificate.validTo}, key ${pinOf(certificate)}`
-  return new Error(`the certificate of ${place} is not accepted: ${error.message} (${facts})`, { cause: error })
+function check(socket: TLSSocket, { host, port }: Target, pin: string | undefined): void {
+  const certificate = socket.getPeerX509Certificate()
+  const seen = certificate === undefined ? 'none' : pinOf(certificate)
+  const place = `${host}:${port}`
+  if (pin !== undefined) {
+    if (seen !== parsePin(pin)) throw new WrongPin(place, seen, pin)
+  } else if (!socket.authorized) {
+    const code = String(socket.authorizationError)
+    const facts = `valid until ${certificate?.validTo}, key ${seen}`
+    throw new Error(`the certificate of ${place} is not accepted: ${FAULTS[code] ?? code} (${facts})`)
+  }
 }

@@ -27,6 +27,8 @@ export const OUTPUT_SCHEMAS = {
   up: z.object({ ...started, worker: joined }),
   hub: z.object(started),
   worker: joined.extend({ hub: z.string() }),
+  'worker install': z.object({ unit: z.string(), file: z.string(), text: z.string(), started: z.boolean() }),
+  'worker uninstall': z.object({ removed: z.string() }),
   run: z.object({ id: z.uuid(), exitCode: z.int().nullable(), job: Job.nullable() }),
   submit: Submitted,
   list: JobPage,
