@@ -52,6 +52,12 @@ const detail: WorkerDetail = {
 }
 const token = { id: 't-1', role: 'submit', owner: 'ann', label: '', createdAt: NOW, expiresAt: null, usedBy: null }
 
+const plain = { url: 'http://127.0.0.1:7070', pin: null, selfSigned: false, remembered: false, error: null }
+const listeners = [
+  { ...plain, name: '127.0.0.1:7070' },
+  { ...plain, name: '0.0.0.0:7443', url: 'https://0.0.0.0:7443', pin: `sha256/${'A'.repeat(43)}=`, selfSigned: true },
+]
+
 beforeEach(() => {
   hub().jobs.set(ended.id, ended)
   const answers: Record<string, readonly [number, unknown]> = {
@@ -64,6 +70,9 @@ beforeEach(() => {
     'POST /api/v1/tokens': [201, { ...token, secret: 'stk_secret' }],
     'GET /api/v1/tokens': [200, { tokens: [token] }],
     'DELETE /api/v1/tokens/:id': [204, undefined],
+    'GET /api/v1/listeners': [200, { listeners, addresses: ['10.0.0.5'] }],
+    'POST /api/v1/listeners': [201, listeners[1]],
+    'DELETE /api/v1/listeners/:id': [204, undefined],
     'GET /api/v1/me': [200, { owner: 'ann', role: 'submit', tokenId: 't-1' }],
     'GET /health': [200, { status: 'ok', version: '9', epoch: 3, startedAt: NOW, workers: { connected: 1, total: 1 } }],
   }
@@ -92,6 +101,10 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['token create', ['token', 'create', '--role', 'submit', '--owner', 'ann', '--expires-in', '30d'], 0, 'stk_secret\n'],
   ['token list', ['token', 'list'], 0, 't-1\n'],
   ['token revoke', ['token', 'revoke', 't-1'], 0, 't-1\n'],
+  ['join', ['join', '--host', 'hub.lab', '--expires-in', '30m'], 0, 'https://hub.lab:7443/join/stk_secret\n'],
+  ['listener list', ['listener', 'list'], 0, '127.0.0.1:7070\n0.0.0.0:7443\n'],
+  ['listener open', ['listener', 'open', 'https://0.0.0.0:7443'], 0, '0.0.0.0:7443\n'],
+  ['listener close', ['listener', 'close', 'https://0.0.0.0:7443'], 0, '0.0.0.0:7443\n'],
   ['context list', ['context', 'list'], 0, ''],
   ['version', ['version'], 0, '0.0.0-test\n'],
 ]
