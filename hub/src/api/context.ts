@@ -34,7 +34,7 @@ export interface ApiContext {
 }
 
 /** Where the hub listens, and how that is changed while it runs. */
-export interface ListenersPort {
+interface ListenersPort {
   list(): ListenerList
   open(url: string): Promise<Listener>
   close(name: string): Promise<void>
