@@ -9,9 +9,11 @@ const rooms = {
   'hub/src/session': ['protocol', 'hub/src/engine', 'hub/src/scheduler'],
   'hub/src/store': ['protocol', 'files'],
   'hub/src/outputs': ['protocol', 'files'],
+  'hub/src/listeners': ['protocol', 'files', 'net'],
   'hub/src/api': [
     'protocol',
     'files',
+    'net',
     'hub/src/engine',
     'hub/src/outputs',
     'hub/src/store/port.ts',

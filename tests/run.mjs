@@ -4,7 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** What the tests use besides Node and Python, and the Debian package that brings it. */
-const TOOLS = { bwrap: 'bubblewrap', slirp4netns: 'slirp4netns', zsh: 'zsh', fish: 'fish' }
+const TOOLS = {
+  bwrap: 'bubblewrap',
+  slirp4netns: 'slirp4netns',
+  ip: 'iproute2',
+  curl: 'curl',
+  zsh: 'zsh',
+  fish: 'fish',
+}
 
 installMissingTools()
 run('node', ['build.mjs'])

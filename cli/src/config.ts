@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { proxyFor } from '@stoker/net'
 
 /** All that the environment decides. `$STOKER_HOME` moves everything into one folder. */
 export interface Config {
@@ -7,8 +8,20 @@ export interface Config {
   readonly contextsFile: string
   readonly url: string | undefined
   readonly token: string | undefined
+  /** SHA-256 of the key of the hub at `url`. */
+  readonly pin: string | undefined
+  /** The proxy that the environment names for an address. */
+  readonly proxyFor: (url: string, given: string | undefined) => URL | null
   /** How people type this program where they are: through npx in the repository. */
   readonly command: 'stoker' | 'npx stoker'
+  /** A join token for a worker that is being installed. */
+  readonly join: string | undefined
+  /** What a service inherits of this environment: the programs it finds, and its way out. */
+  readonly path: string
+  readonly proxyVariables: Readonly<Record<string, string>>
+  readonly node: string
+  readonly userUnits: string
+  readonly isRoot: boolean
   readonly color: 'auto' | 'always' | 'never'
   /** A terminal that cannot go back in a line gets no line that is drawn again. */
   readonly isDumb: boolean
@@ -23,10 +36,23 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     contextsFile: join(config, 'contexts.json'),
     url: given(env.STOKER_URL),
     token: given(env.STOKER_TOKEN),
+    pin: given(env.STOKER_PIN),
+    proxyFor: (url, proxy) => proxyFor(url, env, proxy),
     command: given(env.npm_lifecycle_event) === undefined ? 'stoker' : 'npx stoker',
+    join: given(env.STOKER_JOIN),
+    path: given(env.PATH) ?? '/usr/local/bin:/usr/bin:/bin',
+    proxyVariables: proxyVariables(env),
+    node: process.execPath,
+    userUnits: join(given(env.XDG_CONFIG_HOME) ?? join(homedir(), '.config'), 'systemd', 'user'),
+    isRoot: process.getuid?.() === 0,
     color: colorOf(env),
     isDumb: env.TERM === 'dumb',
   }
+}
+
+function proxyVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy'].flatMap(name => [name, name.toUpperCase()])
+  return Object.fromEntries(names.flatMap(name => (env[name] ? [[name, env[name]]] : [])))
 }
 
 function colorOf(env: Readonly<Record<string, string | undefined>>): Config['color'] {

@@ -6,7 +6,15 @@ import { z } from 'zod'
 import { EXIT } from './exit-codes.ts'
 import { Failure } from './failure.ts'
 
-const Context = z.object({ url: z.url(), token: z.string().nullable() })
+const Context = z.object({
+  url: z.url(),
+  token: z.string().nullable(),
+  /** SHA-256 of the hub's key; without it the usual authorities vouch for an https hub. */
+  pin: z.string().optional(),
+  /** File of certificates that vouch for the hub. */
+  ca: z.string().optional(),
+  proxy: z.string().optional(),
+})
 const Contexts = z.object({ current: z.string().nullable(), contexts: z.record(z.string(), Context) })
 
 /** A hub and the token for it, under a name. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Trust } from '@stoker/net'
 import {
   AuditPage,
   CreatedToken,
@@ -11,6 +12,8 @@ import {
   type JobSpecInput,
   type JobState,
   KeyRotated,
+  Listener,
+  ListenerList,
   type NewToken,
   type NewWebhook,
   Role,
@@ -43,6 +46,8 @@ export interface ClientOptions {
   readonly url: string
   readonly token?: string | undefined
   readonly fetch?: typeof globalThis.fetch | undefined
+  /** How an https hub is known, and the proxy on the way to it; not for a caller's own `fetch`. */
+  readonly trust?: Trust | undefined
 }
 
 export interface SubmitOptions {
@@ -85,8 +90,8 @@ export type Client = ReturnType<typeof createClient>
 
 /** Every route of the hub as a typed call; connections are kept, `close` lets them go. */
 export function createClient(options: ClientOptions) {
-  const { url, token, fetch } = options
-  const transport = fetch === undefined ? nodeTransport(url) : fetchTransport(url, fetch)
+  const { url, token, fetch, trust } = options
+  const transport = fetch === undefined ? nodeTransport(url, trust) : fetchTransport(url, fetch)
   const caller = createCaller(url, token, transport)
   const post = postJobs(caller)
   const batches = new SubmitBatches(post)
@@ -176,6 +181,12 @@ export function createClient(options: ClientOptions) {
     /** What was done with power, newest first. */
     audit: (of: { readonly limit?: number | undefined; readonly cursor?: string | undefined } = {}) =>
       caller.json(get(`/api/v1/audit${queryText(of)}`), AuditPage),
+    listeners: (): Promise<ListenerList> => caller.json(get('/api/v1/listeners'), ListenerList),
+    openListener: (url: string): Promise<Listener> =>
+      caller.json({ ...again('/api/v1/listeners'), body: JSON.stringify({ url }) }, Listener),
+    async closeListener(name: string): Promise<void> {
+      await caller.text(remove(`/api/v1/listeners/${encodeURIComponent(name)}`))
+    },
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
     health: (): Promise<Health> => caller.json(get('/health'), Health),

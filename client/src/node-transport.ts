@@ -1,15 +1,16 @@
-import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { hostOf, type Trust, trustedAgent } from '@stoker/net'
 import type { HubReply, HubRequest, Transport } from './transport.ts'
 
 /** Node's own HTTP with kept connections: less than a third of the cost of `fetch` per request. */
-export function nodeTransport(url: string): Transport {
+export function nodeTransport(url: string, trust: Trust = {}): Transport {
   const base = new URL(url)
   const isSecure = base.protocol === 'https:'
-  const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const agent = trustedAgent(isSecure, trust)
   const start = isSecure ? requestHttps : requestHttp
   const prefix = base.pathname.replace(/\/$/, '')
-  const target = { agent, hostname: base.hostname.replace(/^\[|\]$/g, ''), port: base.port }
+  const target = { agent, hostname: hostOf(base), port: base.port }
 
   function send(of: HubRequest): Promise<HubReply> {
     return new Promise((resolve, reject) => {

@@ -11,6 +11,7 @@ export {
   type LogLevel,
   logChoice,
 } from './log.ts'
+export { packTar, type TarEntry } from './pack-tar.ts'
 export { onParentGone } from './parent-gone.ts'
 export { bootId, processStart } from './process-identity.ts'
 export { readJsonOr } from './read-json.ts'

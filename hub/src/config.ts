@@ -13,6 +13,9 @@ export type HubCommand =
       readonly supervised: boolean
       readonly insecureSecrets: boolean
       readonly rateLimit: number | null | undefined
+      readonly listen: readonly string[]
+      readonly tls: { readonly cert: string; readonly key: string } | undefined
+      readonly insecure: boolean
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -27,6 +30,11 @@ export function readCommand(argv: readonly string[]): HubCommand {
       data: { type: 'string' },
       host: { type: 'string', default: '127.0.0.1' },
       port: { type: 'string', default: '7070' },
+      listen: { type: 'string', multiple: true },
+      tls: { type: 'string' },
+      'tls-cert': { type: 'string' },
+      'tls-key': { type: 'string' },
+      insecure: { type: 'boolean', default: false },
       to: { type: 'string' },
       from: { type: 'string' },
       'webhook-allow': { type: 'string', multiple: true },
@@ -45,6 +53,8 @@ export function readCommand(argv: readonly string[]): HubCommand {
       data,
       host: values.host,
       port: portOf(values.port),
+      insecure: values.insecure,
+      ...tlsOf(values),
       webhookHosts: values['webhook-allow'] ?? [],
       log: logChoice({ format: values['log-format'], level: values['log-level'] }),
       supervised: values.supervised,
@@ -55,6 +65,29 @@ export function readCommand(argv: readonly string[]): HubCommand {
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }
   throw new Error(`unknown command ${command ?? '(none)'}; known: serve, backup, restore, verify`)
+}
+
+const TLS_ADDRESS = 'https://0.0.0.0:7443'
+
+interface TlsOptions {
+  readonly listen?: readonly string[] | undefined
+  readonly tls?: string | undefined
+  readonly 'tls-cert'?: string | undefined
+  readonly 'tls-key'?: string | undefined
+}
+
+/** Whoever speaks of TLS and names no address wants the usual one. */
+function tlsOf({ listen, tls, 'tls-cert': cert, 'tls-key': key }: TlsOptions) {
+  if (tls !== undefined && tls !== 'self-signed') throw new Error(`--tls is "self-signed", found "${tls}"`)
+  if ((cert === undefined) !== (key === undefined))
+    throw new Error(
+      `--tls-cert and --tls-key belong together, found only ${cert === undefined ? 'the key' : 'the certificate'}`,
+    )
+  if (tls !== undefined && cert !== undefined)
+    throw new Error('--tls self-signed makes a certificate, --tls-cert brings one: found both')
+  const files = cert === undefined || key === undefined ? undefined : { cert, key }
+  const wanted = tls === undefined && files === undefined ? [] : [TLS_ADDRESS]
+  return { listen: listen ?? wanted, tls: files }
 }
 
 function needed(value: string | undefined, option: string): string {

@@ -3,10 +3,13 @@ import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
+import type { Listener } from '@stoker/protocol'
 import { pino } from 'pino'
-import { createApi } from './api/create-api.ts'
+import { createApi, SERVER_OPTIONS } from './api/create-api.ts'
+import { answerBrokenRequest } from './api/problems.ts'
 import { ORDINARY_LIMITS } from './api/rate-limit.ts'
 import { viewJob } from './api/views.ts'
+import { webhookKey } from './api/webhooks.ts'
 import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
 import { dataSizes } from './data-sizes.ts'
@@ -18,18 +21,22 @@ import { EngineLoop } from './engine/loop.ts'
 import { Recovering } from './engine/recover.ts'
 import type { State } from './engine/state.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import { ownCertificate, readCertificate } from './listeners/certificate.ts'
+import { refuseOpenPlain } from './listeners/listen-address.ts'
+import { Listeners } from './listeners/listeners.ts'
+import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { Firing } from './schedules/firing.ts'
-import { openSealing } from './sealing.ts'
 import { SecretVault } from './secret-vault.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
 import { WebhookDispatcher } from './webhooks/dispatcher.ts'
 import { signingSecret } from './webhooks/sign.ts'
+import { workerBundleIn } from './worker-bundle.ts'
 
 const TICK_MS = 1000
 const SWEEP_MS = 30_000
@@ -41,8 +48,16 @@ export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  /** Further addresses, like https://0.0.0.0:7443. */
+  readonly listen?: readonly string[] | undefined
+  /** PEM files of the certificate for https addresses; without them the hub makes its own. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  /** Allows addresses without TLS that other machines can reach. */
+  readonly insecure?: boolean | undefined
+  /** Where the built programs are that a joining machine gets. */
+  readonly programs?: string | undefined
   /** Hosts webhooks may post to although their addresses are private. */
-  readonly webhookHosts: readonly string[]
+  readonly webhookHosts?: readonly string[] | undefined
   readonly insecureSecrets?: boolean | undefined
   /** Requests a second of one owner; null for any number. */
   readonly rateLimit?: number | null | undefined
@@ -54,12 +69,14 @@ export interface HubOptions {
 export interface Hub {
   readonly url: string
   readonly epoch: number
+  readonly listeners: readonly Listener[]
   close(): Promise<void>
 }
 
 /** Puts the house together: the only place that names concrete stores, streams, policies and gateways. */
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { folder, log, broken } = options
+  const { folder, log, broken, insecure = false } = options
+  if (!insecure) refuseOpenPlain(options.host)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
   const lock = await lockFolder(folder)
@@ -100,15 +117,21 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   if (isNew) await makeAdminToken(engine, folder)
   const vault = new SecretVault(folder)
   const board = new LiveBoard()
-  const sealing = await openSealing(folder)
   const webhooks = new WebhookDispatcher({
     engine,
     queries: store.queries,
     view: row => viewJob({ engine, board, unschedulable: schedulingRules.unschedulable }, row),
-    openSecret: ({ id, secret }) => sealing.open(secret, `webhook ${id}`),
-    allowedHosts: options.webhookHosts,
+    openSecret: async ({ id, owner, secret }) => (await vault.open(owner, webhookKey(id), secret)).toString(),
+    allowedHosts: options.webhookHosts ?? [],
     now: Date.now,
     random: Math.random,
+  })
+  const { tls } = options
+  const listeners = new Listeners({
+    certificate: () => (tls === undefined ? ownCertificate(folder, Date.now) : readCertificate(tls.cert, tls.key)),
+    insecure,
+    remembered: rememberedIn(folder),
+    log,
   })
   let isStopping = false
   const api = await createApi({
@@ -130,13 +153,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
-      seal: (secret, id) => sealing.seal(secret, `webhook ${id}`),
       ping: webhook => webhooks.ping(webhook, `${webhook.id}.${newId()}`),
     },
     limits: {
       ...ORDINARY_LIMITS,
       perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
     },
+    listeners,
+    workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({
@@ -174,6 +198,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     gateway.close()
     await webhooks.close()
     await api.close()
+    await listeners.closeAll()
     await streams.close()
     await store.close()
     await lock.release()
@@ -181,7 +206,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   try {
     await webhooks.start()
     const url = await api.listen({ host: options.host, port: options.port })
-    return { url, epoch: core.state.epoch, close }
+    const reception = {
+      options: SERVER_OPTIONS,
+      request: api.routing,
+      broken: answerBrokenRequest,
+      attach: (server: Server) => gateway.listen(server),
+    }
+    await listeners.start(reception, url, options.listen ?? [])
+    return { url, epoch: core.state.epoch, listeners: listeners.list().listeners, close }
   } catch (error) {
     await close()
     throw error

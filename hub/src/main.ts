@@ -27,22 +27,19 @@ async function run(command: HubCommand): Promise<void> {
 }
 
 async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
-  const { data, host, port, webhookHosts, supervised, insecureSecrets, rateLimit } = command
-  const log = createLog({ ...command.log, part: 'hub', write: line => process.stderr.write(line), now: Date.now })
+  const { data, command: _, supervised, log: logTerms, ...options } = command
+  const log = createLog({ ...logTerms, part: 'hub', write: line => process.stderr.write(line), now: Date.now })
   const hub = await startHub({
+    ...options,
     folder: data,
-    host,
-    port,
-    webhookHosts,
-    insecureSecrets,
-    rateLimit,
     log,
     broken: error => {
       log('error', `cannot go on: ${sentence(error)}`)
       process.exit(70)
     },
   })
-  process.stdout.write(`${JSON.stringify({ ready: true, url: hub.url, epoch: hub.epoch })}\n`)
+  const { url, epoch, listeners } = hub
+  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners })}\n`)
   let isStopping = false
   const stop = () => {
     isStopping = true

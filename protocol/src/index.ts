@@ -1,6 +1,7 @@
 export * from './api/audit.ts'
 export * from './api/groups.ts'
 export * from './api/jobs.ts'
+export * from './api/listeners.ts'
 export * from './api/owners.ts'
 export * from './api/schedules.ts'
 export * from './api/secrets.ts'

@@ -15,6 +15,9 @@ export const PROBLEMS = {
   'webhook.not_found': { status: 404, title: 'No such webhook' },
   'webhook.too_many': { status: 409, title: 'The owner has too many webhooks' },
   'secret.not_found': { status: 404, title: 'No such secret' },
+  'listener.not_found': { status: 404, title: 'No such listener' },
+  'listener.fixed': { status: 409, title: 'The listener belongs to the start of the hub' },
+  'listener.unusable': { status: 409, title: 'The hub cannot listen there' },
   'route.not_found': { status: 404, title: 'No such route' },
   'route.method': { status: 405, title: 'The route does not take this method' },
   'job.ended': { status: 409, title: 'The job has ended' },
@@ -41,6 +44,7 @@ export const PROBLEMS = {
   'rate.limited': { status: 429, title: 'Too many requests' },
   'disk.full': { status: 507, title: 'The hub has too little disk space for new work' },
   'hub.starting': { status: 503, title: 'The hub is starting' },
+  'hub.unbuilt': { status: 503, title: 'The hub was not built' },
   'hub.stopping': { status: 503, title: 'The hub is stopping' },
   'hub.broken': { status: 500, title: 'The hub has a bug' },
 } as const satisfies Record<string, { status: number; title: string }>

@@ -12,9 +12,13 @@ export interface ProgramOptions {
   readonly args: readonly string[]
   readonly nodeArgs?: readonly string[] | undefined
   readonly env?: Readonly<Record<string, string>> | undefined
+  /** What runs the script; Node unless told otherwise. */
+  readonly interpreter?: string | undefined
+  /** Words before all others, which start the program on another machine. */
+  readonly inside?: readonly string[] | undefined
 }
 
-/** One Node process under test: what it said, and signals to its pid alone. */
+/** One process under test: what it said, and signals to its pid alone. */
 export class ChildProgram {
   readonly pid: number
   readonly exited: Promise<Exited>
@@ -23,8 +27,9 @@ export class ChildProgram {
   #stderr = ''
   #isOver = false
 
-  constructor({ script, args, nodeArgs = [], env = {} }: ProgramOptions) {
-    this.#child = spawn(process.execPath, [...nodeArgs, script, ...args], {
+  constructor({ script, args, nodeArgs = [], env = {}, interpreter = process.execPath, inside = [] }: ProgramOptions) {
+    const [command = interpreter, ...words] = [...inside, interpreter, ...nodeArgs, script, ...args]
+    this.#child = spawn(command, words, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_OPTIONS: '', ...env },
     })

@@ -5,3 +5,6 @@ export const bundles = process.env.STOKER_BUNDLES ?? fileURLToPath(new URL('../.
 
 /** Repeats a run of the tests that choose at random. */
 export const givenSeed = process.env.STOKER_SEED
+
+/** Five minutes of faults instead of half of one. */
+export const isLongSoak = process.env.STOKER_SOAK !== undefined

@@ -10,7 +10,7 @@ import { bundles } from './config.ts'
 import { isGone, leftOver } from './left-over.ts'
 import { processesWith } from './processes.ts'
 
-type Start = Pick<ProgramOptions, 'nodeArgs' | 'env'>
+type Start = Pick<ProgramOptions, 'nodeArgs' | 'env' | 'inside'>
 
 export interface HubStart extends Start {
   /** Another data folder than the house's own, below its root. */
@@ -64,6 +64,19 @@ export class House {
     const client = createClient({ url, token })
     this.#clients.push(client)
     return client
+  }
+
+  program(options: ProgramOptions): ChildProgram {
+    return this.#run(options)
+  }
+
+  /** The command line, with the hub's first token. */
+  async stoker(args: readonly string[], start: Start = {}): Promise<ChildProgram> {
+    const token = (await readFile(this.path('hub', 'admin-token'), 'utf8')).trim()
+    const env = { STOKER_HOME: this.path('home'), STOKER_URL: this.url, STOKER_TOKEN: token, ...start.env }
+    const program = this.#run({ script: join(bundles, 'stoker.js'), args, ...start, env })
+    await program.exited
+    return program
   }
 
   /** Runs a program of the hub without waiting for anything. */

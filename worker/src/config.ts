@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
+import { parsePin, proxyFor, type Trust } from '@stoker/net'
 
 export interface WorkerConfig {
   readonly hubUrl: string
   readonly dataFolder: string
   readonly name: string
   readonly join: string | null
+  readonly trust: Trust
   readonly maxJobs: number | null
   readonly tags: readonly string[]
   readonly simulateGpus: string | null
@@ -28,6 +31,9 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       data: { type: 'string' },
       name: { type: 'string' },
       join: { type: 'string' },
+      pin: { type: 'string' },
+      ca: { type: 'string' },
+      proxy: { type: 'string' },
       'max-jobs': { type: 'string' },
       tag: { type: 'string', multiple: true },
       'simulate-gpus': { type: 'string' },
@@ -52,6 +58,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     dataFolder: values.data,
     name: values.name ?? hostname(),
     join: values.join ?? process.env.STOKER_JOIN ?? null,
+    trust: trustOf(values.hub, values),
     maxJobs,
     tags: values.tag ?? [],
     simulateGpus: values['simulate-gpus'] ?? null,
@@ -62,4 +69,18 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     supervised: values.supervised ?? false,
     env: process.env,
   }
+}
+
+interface TrustOptions {
+  readonly pin?: string | undefined
+  readonly ca?: string | undefined
+  readonly proxy?: string | undefined
+}
+
+function trustOf(hub: string, { pin, ca, proxy }: TrustOptions): Trust {
+  if (pin !== undefined && parsePin(pin) === null)
+    throw new Error(`--pin is the SHA-256 of the hub's key like sha256/…=, found ${pin}`)
+  if ((pin !== undefined || ca !== undefined) && !hub.startsWith('https:'))
+    throw new Error(`--pin and --ca need an https hub, found ${hub}`)
+  return { pin, ca: ca === undefined ? undefined : readFileSync(ca, 'utf8'), proxy: proxyFor(hub, process.env, proxy) }
 }

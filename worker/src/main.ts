@@ -65,6 +65,7 @@ async function main(config: WorkerConfig): Promise<void> {
     hubUrl: config.hubUrl,
     secret: identity.secret,
     join: config.join,
+    trust: config.trust,
     introduction: {
       version: VERSION,
       workerId: identity.workerId,

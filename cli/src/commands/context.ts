@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { createClient } from '@stoker/client'
+import { resolve } from 'node:path'
+import { parsePin } from '@stoker/net'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
+import { clientOf } from '../connect.ts'
 import { type Contexts, contextNamed, readContexts, saveContext, writeContexts } from '../contexts.ts'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -9,7 +11,12 @@ import { type OutputOptions, printerFor, type View } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
 import { table } from '../output/table.ts'
 
-type AddOptions = OutputOptions & { readonly url: string; readonly tokenFile?: string }
+interface TrustOptions {
+  readonly pin?: string
+  readonly ca?: string
+  readonly proxy?: string
+}
+type AddOptions = OutputOptions & TrustOptions & { readonly url: string; readonly tokenFile?: string }
 
 export function define(command: Command, cli: Cli): void {
   const file = cli.io.config.contextsFile
@@ -28,6 +35,9 @@ export function define(command: Command, cli: Cli): void {
     .argument('<name>')
     .requiredOption('--url <url>', 'like http://hub.example:7070')
     .option('--token-file <file>', 'file with the token (- or none: stdin)')
+    .option('--pin <sha256/…>', "the SHA-256 of the hub's key, as `stoker listener list` shows it")
+    .option('--ca <file>', 'certificates that vouch for the hub')
+    .option('--proxy <url>', 'HTTP proxy on the way (that of HTTPS_PROXY or HTTP_PROXY)')
     .action((name: string, options: AddOptions) => add(name, options, cli))
   withFormat(command.command('remove').description('forget a hub'))
     .argument('<context>', 'its name')
@@ -48,15 +58,29 @@ async function add(name: string, options: AddOptions, cli: Cli): Promise<void> {
     throw new Failure(`--url should be an http or https address, found "${options.url}"`, { exitCode: EXIT.usage })
   const from = options.tokenFile ?? '-'
   const token = (from === '-' ? await cli.io.readStdin() : await readFile(from, 'utf8')).trim()
-  const client = createClient({ url, token })
+  const context = { url, token, ...trustWords(url, options) }
+  const client = await clientOf(cli.io, context)
   try {
     const { owner, role } = await client.me()
-    await saveContext(cli.io.config.contextsFile, name, { url, token })
+    await saveContext(cli.io.config.contextsFile, name, context)
     printerFor(cli.io, options).note(`${name}: you are ${owner} with role ${role}`)
   } finally {
     client.close()
   }
   show(await readContexts(cli.io.config.contextsFile), options, cli)
+}
+
+/** Only what was given, in the form a context keeps it. */
+function trustWords(url: string, { pin, ca, proxy }: TrustOptions): TrustOptions {
+  if (pin !== undefined && parsePin(pin) === null)
+    throw new Failure(`--pin should look like sha256/…=, found "${pin}"`, { exitCode: EXIT.usage })
+  if ((pin !== undefined || ca !== undefined) && !url.startsWith('https:'))
+    throw new Failure(`--pin and --ca need an https hub, found ${url}`, { exitCode: EXIT.usage })
+  return {
+    ...(pin === undefined ? {} : { pin: parsePin(pin) ?? pin }),
+    ...(ca === undefined ? {} : { ca: resolve(ca) }),
+    ...(proxy === undefined ? {} : { proxy }),
+  }
 }
 
 function withFormat(command: Command): Command {

@@ -96,6 +96,11 @@ const deed = {
   details: {},
   status: 200,
 }
+const plain = { url: 'http://127.0.0.1:7070', pin: null, selfSigned: false, remembered: false, error: null }
+const listeners = [
+  { ...plain, name: '127.0.0.1:7070' },
+  { ...plain, name: '0.0.0.0:7443', url: 'https://0.0.0.0:7443', pin: `sha256/${'A'.repeat(43)}=`, selfSigned: true },
+]
 
 beforeEach(() => {
   hub().jobs.set(ended.id, ended)
@@ -136,6 +141,9 @@ beforeEach(() => {
     'DELETE /api/v1/secrets/:id': [204, undefined],
     'POST /api/v1/secret-key/rotate': [200, { key: 'k2', resealed: 3 }],
     'GET /api/v1/audit': [200, { entries: [deed], next: null }],
+    'GET /api/v1/listeners': [200, { listeners, addresses: ['10.0.0.5'] }],
+    'POST /api/v1/listeners': [201, listeners[1]],
+    'DELETE /api/v1/listeners/:id': [204, undefined],
     'GET /api/v1/me': [200, { owner: 'ann', role: 'submit', tokenId: 't-1' }],
     'GET /health': [200, { status: 'ok', version: '9', epoch: 3, startedAt: NOW, workers: { connected: 1, total: 1 } }],
   }
@@ -189,6 +197,10 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['secret remove', ['secret', 'remove', 'HF_TOKEN'], 0, 'HF_TOKEN\n'],
   ['secret rotate-key', ['secret', 'rotate-key'], 0, 'k2\n'],
   ['audit', ['audit', '--limit', '5'], 0, `${deed.id}\n`],
+  ['join', ['join', '--host', 'hub.lab', '--expires-in', '30m'], 0, 'https://hub.lab:7443/join/stk_secret\n'],
+  ['listener list', ['listener', 'list'], 0, '127.0.0.1:7070\n0.0.0.0:7443\n'],
+  ['listener open', ['listener', 'open', 'https://0.0.0.0:7443'], 0, '0.0.0.0:7443\n'],
+  ['listener close', ['listener', 'close', 'https://0.0.0.0:7443'], 0, '0.0.0.0:7443\n'],
   ['context list', ['context', 'list'], 0, ''],
   ['version', ['version'], 0, '0.0.0-test\n'],
 ]

@@ -1,11 +1,12 @@
-import { NewToken, parseDuration, type Token } from '@stoker/protocol'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { NewToken, type Token } from '@stoker/protocol'
+import { type Command, Option } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { ago } from '../output/job-words.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
 import { type Column, table } from '../output/table.ts'
+import { secondsOf } from '../spec/spec-options.ts'
 
 interface CreateOptions extends OutputOptions {
   readonly role: NewToken['role']
@@ -69,10 +70,4 @@ const tokensView: View<OutputOf<'token list'>> = {
     ]
     return table(columns, tokens, paper)
   },
-}
-
-function secondsOf(text: string): number {
-  const ms = parseDuration(text)
-  if (ms === null || ms < 1000) throw new InvalidArgumentError('It should be a duration of a second or more, like 30d.')
-  return Math.round(ms / 1000)
 }

@@ -1,10 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { createClient } from '@stoker/client'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
-import { chooseHub } from '../connect.ts'
-import { type Context, readContexts } from '../contexts.ts'
 import { EXIT } from '../exit-codes.ts'
 import { examples } from '../output/examples.ts'
 import { localWorkersView } from '../output/local-worker-views.ts'
@@ -13,30 +9,14 @@ import type { OutputOf } from '../output/schemas.ts'
 import { localWorkers } from '../processes/local-workers.ts'
 import { withLogOptions } from '../processes/log-options.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
-import {
-  isNewWorker,
-  makeJoinToken,
-  type WorkerOptions,
-  withWorkerOptions,
-  workerArgs,
-  workerReadyOf,
-} from '../processes/worker-process.ts'
+import { type JoiningOptions, joinTokenOf, workerHub } from '../processes/worker-hub.ts'
+import { withWorkerOptions, workerArgs, workerReadyOf } from '../processes/worker-process.ts'
+import { install, uninstall, withServiceOptions } from './worker-service.ts'
 
-interface Options extends WorkerOptions, OutputOptions {
-  readonly hub?: string
-  readonly join?: string
-  readonly joinFile?: string
-  readonly status?: boolean
-}
+type Options = JoiningOptions & OutputOptions & { readonly status?: boolean }
 
 export function define(command: Command, cli: Cli): void {
-  withLogOptions(withWorkerOptions(command))
-    .option('--hub <url>', 'the hub to take jobs from (that of the context)')
-    .option('--join-file <file>', 'file with a join token (none: made with your own token)')
-    .option('--join <token>', 'the join token itself; a file is safer')
-    .option('--allow-unsandboxed', 'run programs even where no sandbox works, or where a job asks for none')
-    .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
-    .option('--context <name>', 'take the hub of this context')
+  withJoiningOptions(command.enablePositionalOptions(), cli)
     .option('--json', 'print one JSON value when it is connected')
     .option('-q, --quiet', 'print only the id of the worker')
     .option('--status', 'show the workers of this machine instead, also when the hub is away')
@@ -51,6 +31,14 @@ export function define(command: Command, cli: Cli): void {
     .action(async (options: Options) =>
       cli.exitWith(options.status === true ? await status(options, cli) : await worker(options, cli)),
     )
+  withServiceOptions(
+    withJoiningOptions(command.command('install').description('make it a systemd service and start it'), cli),
+  )
+    .option('--print', 'print the unit and change nothing')
+    .action((options: Options) => install(options, cli))
+  withServiceOptions(command.command('uninstall').description('stop and remove the systemd service'))
+    .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
+    .action((options: Options) => uninstall(options, cli))
 }
 
 /** Nothing that runs is an answer a script can tell apart. */
@@ -61,16 +49,29 @@ async function status(options: Options, { io }: Cli): Promise<number> {
   return workers.some(one => one.state !== 'stopped') ? EXIT.ok : EXIT.notFound
 }
 
+function withJoiningOptions(command: Command, cli: Cli): Command {
+  return withLogOptions(withWorkerOptions(command))
+    .option('--hub <url>', 'the hub to take jobs from (that of the context)')
+    .option('--pin <sha256/…>', "the SHA-256 of the hub's key: nothing else proves it then")
+    .option('--ca <file>', 'certificates that vouch for the hub')
+    .option('--proxy <url>', 'HTTP proxy on the way (that of HTTPS_PROXY or HTTP_PROXY)')
+    .option('--join-file <file>', 'file with a join token (none: made with your own token)')
+    .option('--join <token>', 'the join token itself; a file is safer')
+    .option('--allow-unsandboxed', 'run programs even where no sandbox works, or where a job asks for none')
+    .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
+    .option('--context <name>', 'take the hub of this context')
+}
+
 async function worker(options: Options, cli: Cli): Promise<number> {
   const { io } = cli
-  const hub = await hubOf(options, cli)
+  const hub = await workerHub(options, io)
   const folder = join(options.data ?? io.config.dataFolder, 'worker')
-  const token = await joinTokenOf(options, hub, folder)
+  const token = await joinTokenOf(options, hub, folder, io)
   const secrets: Record<string, string> = token === null ? {} : { STOKER_JOIN: token }
   const file = programFile(io.programs, 'worker')
   const program = startProgram(
     file,
-    workerArgs(hub.url, folder, options),
+    workerArgs(hub.url, folder, { ...options, ...hub }),
     line => io.stderr.write(`${line}\n`),
     secrets,
   )
@@ -83,24 +84,6 @@ async function worker(options: Options, cli: Cli): Promise<number> {
   } finally {
     program.kill('SIGTERM')
     release()
-  }
-}
-
-async function hubOf({ hub, context }: Options, cli: Cli): Promise<Context> {
-  if (hub === undefined) return chooseHub(cli.io, context)
-  const known = Object.values((await readContexts(cli.io.config.contextsFile)).contexts)
-  return known.find(one => one.url === hub) ?? { url: hub, token: cli.io.config.token ?? null }
-}
-
-async function joinTokenOf(options: Options, hub: Context, folder: string): Promise<string | null> {
-  if (options.join !== undefined) return options.join
-  if (options.joinFile !== undefined) return (await readFile(options.joinFile, 'utf8')).trim()
-  if (hub.token === null || !(await isNewWorker(folder))) return null
-  const client = createClient({ url: hub.url, token: hub.token })
-  try {
-    return await makeJoinToken(client, `worker ${options.name ?? ''}`.trim())
-  } finally {
-    client.close()
   }
 }
 

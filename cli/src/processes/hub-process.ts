@@ -14,6 +14,11 @@ export interface HubOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
+  readonly listen?: readonly string[] | undefined
+  readonly tls?: string | undefined
+  readonly tlsCert?: string | undefined
+  readonly tlsKey?: string | undefined
+  readonly insecure?: boolean | undefined
   readonly webhookAllow?: readonly string[] | undefined
   readonly insecureSecrets?: boolean | undefined
   readonly rateLimit?: number | undefined
@@ -24,8 +29,13 @@ export interface HubOptions {
 /** What `hub` and `up` can say about the hub. */
 export function withHubOptions(command: Command, io: Io): Command {
   return command
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--host <address>', 'address to listen on without TLS', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
+    .option('--listen <url>', 'one more address, like https://0.0.0.0:7443 (repeatable)', gatherText)
+    .option('--tls <self-signed>', 'listen on https://0.0.0.0:7443 with a certificate of its own')
+    .option('--tls-cert <file>', 'certificate for https addresses, in PEM form')
+    .option('--tls-key <file>', 'its key')
+    .option('--insecure', 'allow plain HTTP where other machines can reach it')
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
@@ -42,13 +52,20 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, options: HubOptions): HubPlace {
-  const { data, host, port, webhookAllow = [], insecureSecrets, rateLimit } = options
+export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
-  args.push(...webhookAllow.flatMap(each => ['--webhook-allow', each]), ...logArgs(options))
-  if (insecureSecrets === true) args.push('--insecure-secrets')
-  if (rateLimit !== undefined) args.push('--rate-limit', String(rateLimit))
+  const args = [
+    ...['serve', '--data', folder, '--host', host, '--port', String(port)],
+    ...(of.listen ?? []).flatMap(url => ['--listen', url]),
+    ...(of.tls === undefined ? [] : ['--tls', of.tls]),
+    ...(of.tlsCert === undefined ? [] : ['--tls-cert', of.tlsCert]),
+    ...(of.tlsKey === undefined ? [] : ['--tls-key', of.tlsKey]),
+    ...(of.insecure === true ? ['--insecure'] : []),
+    ...(of.webhookAllow ?? []).flatMap(each => ['--webhook-allow', each]),
+    ...(of.insecureSecrets === true ? ['--insecure-secrets'] : []),
+    ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
+    ...logArgs(of),
+  ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

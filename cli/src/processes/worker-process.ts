@@ -15,6 +15,9 @@ export interface WorkerOptions extends LogOptions {
   readonly visible?: readonly string[] | undefined
   readonly allowUnsandboxed?: boolean | undefined
   readonly allowHostNetwork?: boolean | undefined
+  readonly pin?: string | undefined
+  readonly ca?: string | undefined
+  readonly proxy?: string | undefined
 }
 
 /** Long enough for a slow start, short enough to be worthless when found later. */
@@ -39,6 +42,9 @@ export function workerArgs(hub: string, folder: string, of: WorkerOptions): stri
     ...(of.simulateGpus === undefined ? [] : ['--simulate-gpus', of.simulateGpus]),
     ...(of.visible ?? []).flatMap(path => ['--visible', path]),
     ...(of.allowUnsandboxed === true ? ['--allow-unsandboxed'] : []),
+    ...(of.pin === undefined ? [] : ['--pin', of.pin]),
+    ...(of.ca === undefined ? [] : ['--ca', of.ca]),
+    ...(of.proxy === undefined ? [] : ['--proxy', of.proxy]),
     ...(of.allowHostNetwork === true ? ['--allow-host-network'] : []),
     ...logArgs(of),
   ]

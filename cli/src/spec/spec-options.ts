@@ -1,4 +1,4 @@
-import type { JobSpecInput } from '@stoker/protocol'
+import { type JobSpecInput, parseDuration } from '@stoker/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { AFTER_HELP, type After, gatherAfter } from './after.ts'
 
@@ -98,6 +98,12 @@ export function wholeNumber(text: string): number {
 function someNumber(text: string): number {
   if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('It should be a number like 2 or 0.5.')
   return Number(text)
+}
+
+export function secondsOf(text: string): number {
+  const ms = parseDuration(text)
+  if (ms === null || ms < 1000) throw new InvalidArgumentError('It should be a duration of a second or more, like 30d.')
+  return Math.round(ms / 1000)
 }
 
 export function gatherText(text: string, before: readonly string[] = []): string[] {

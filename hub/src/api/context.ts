@@ -1,3 +1,4 @@
+import type { Listener, ListenerList } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Metric } from 'prom-client'
@@ -35,6 +36,9 @@ export interface ApiContext {
   readonly waitCode: (state: State, bucketId: number) => string
   readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>
   readonly webhooks: WebhookPort
+  readonly listeners: ListenersPort
+  /** What another machine needs to run a worker of this version; null where the hub was not built. */
+  readonly workerBundle: () => Promise<WorkerBundle | null>
   readonly limits?: RateLimits | undefined
   readonly logger?: FastifyBaseLogger | undefined
 }
@@ -42,7 +46,6 @@ export interface ApiContext {
 /** What the routes of webhooks need of whoever signs and posts. */
 interface WebhookPort {
   readonly newSecret: () => string
-  readonly seal: (secret: string, webhook: string) => string
   readonly ping: (webhook: WebhookState) => Promise<{ readonly status: number } | { readonly error: string }>
 }
 
@@ -52,6 +55,19 @@ export interface Vault {
   open(owner: string, name: string, sealed: string): Promise<Uint8Array>
   addKey(): Promise<string>
   dropOldKeys(): Promise<void>
+}
+
+/** Where the hub listens, and how that is changed while it runs. */
+interface ListenersPort {
+  list(): ListenerList
+  open(url: string): Promise<Listener>
+  close(name: string): Promise<void>
+}
+
+/** A packed folder, by the SHA-256 of its bytes. */
+export interface WorkerBundle {
+  readonly bytes: Uint8Array
+  readonly sha256: string
 }
 
 interface DiskShortage {
@@ -65,6 +81,8 @@ export interface RouteContext extends ApiContext {
   readonly watch: JobWatch
   readonly names: JobNames
   readonly open: OpenStreams
+  /** Runs what seals values one after the other: one sealed with an old key must be stored before that key goes. */
+  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 export type Api = FastifyInstance<

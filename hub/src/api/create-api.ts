@@ -12,6 +12,8 @@ import { JobNames } from './job-names.ts'
 import { JobWatch } from './job-watch.ts'
 import { addJobWishRoutes } from './job-wishes.ts'
 import { addJobRoutes } from './jobs.ts'
+import { addJoinRoutes } from './join.ts'
+import { addListenerRoutes } from './listeners.ts'
 import { addLogsRoute } from './logs.ts'
 import { addMetricsRoute } from './metrics/route.ts'
 import { OpenStreams } from './open-streams.ts'
@@ -19,6 +21,7 @@ import { addOpenApiRoute, describeRoutes } from './openapi.ts'
 import { addOwnerRoutes } from './owners.ts'
 import { answerBrokenRequest, answerWithProblems, refuseOtherMethods, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
+import { oneAtATime } from './rotate-key.ts'
 import { addScheduleRoutes } from './schedules.ts'
 import { addSecretRoutes } from './secrets.ts'
 import { addServiceRoutes } from './service.ts'
@@ -28,11 +31,16 @@ import { checkBySchema } from './validation.ts'
 import { addWebhookRoutes } from './webhooks.ts'
 import { addWorkerRoutes } from './workers.ts'
 
-/** A request whose body is still not there after this is given up. */
-const REQUEST_TIMEOUT_MS = 120_000
-/** Headers fit one packet; who still sends them after this is not a caller. */
-const HEADERS_TIMEOUT_MS = 15_000
-const CHECK_EVERY_MS = 5_000
+/**
+ * What every server of the API keeps to: a request whose body is still not there after two minutes is given up;
+ * headers fit one packet, so who still sends them after 15 s is not a caller.
+ */
+export const SERVER_OPTIONS = {
+  requestTimeout: 120_000,
+  headersTimeout: 15_000,
+  connectionsCheckingInterval: 5_000,
+  requireHostHeader: false,
+}
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
 const MAX_PARAM_LENGTH = 2400
@@ -51,7 +59,14 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   keepAuditTrail(api, context)
   const methodsByUrl = collectMethods(api)
   await describeRoutes(api, context)
-  addRoutes(api, { ...context, tokens: book, watch: new JobWatch(context), names: new JobNames(context.queries), open })
+  addRoutes(api, {
+    ...context,
+    tokens: book,
+    watch: new JobWatch(context),
+    names: new JobNames(context.queries),
+    open,
+    alone: oneAtATime(),
+  })
   refuseOtherMethods(api, new Map([...methodsByUrl].map(([url, methods]) => [url, new Set(methods)])))
   await api.ready()
   return api as unknown as FastifyInstance
@@ -61,9 +76,9 @@ function createServer({ logger }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
-    http: { requireHostHeader: false, headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: CHECK_EVERY_MS },
+    http: SERVER_OPTIONS,
     bodyLimit: MAX_SMALL_BODY_BYTES,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: SERVER_OPTIONS.requestTimeout,
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
@@ -92,6 +107,8 @@ function addRoutes(api: Api, context: RouteContext): void {
   addScheduleRoutes(api, context)
   addSecretRoutes(api, context)
   addAuditRoute(api, context)
+  addListenerRoutes(api, context)
+  addJoinRoutes(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)

@@ -13,7 +13,7 @@ export async function describeRoutes(api: Api, { version }: ApiContext): Promise
         description: 'Errors are problem details (RFC 9457) with a stable `code`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      tags: [{ name: 'jobs' }, { name: 'workers' }, { name: 'tokens' }, { name: 'secrets' }, { name: 'hub' }],
+      tags: ['jobs', 'workers', 'tokens', 'secrets', 'listeners', 'hub'].map(name => ({ name })),
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
       security: [{ token: [] }],
     },

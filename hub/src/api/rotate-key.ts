@@ -1,7 +1,8 @@
 import type { KeyRotated } from '@stoker/protocol'
 import type { RouteContext } from './context.ts'
+import { webhookKey } from './webhooks.ts'
 
-/** Runs tasks one after the other: a value sealed with the old key must be stored before that key goes. */
+/** Runs tasks one after the other, whatever becomes of them. */
 export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return work => {
@@ -25,6 +26,12 @@ export async function rotateKey({
     if (row === null) continue
     const sealed = await vault.seal(owner, name, await vault.open(owner, name, row.sealed))
     const done = await engine.execute({ kind: 'resealSecret', owner, name, changedAt: row.changedAt, sealed })
+    if (done.resealed) resealed += 1
+  }
+  for (const { id, owner, secret } of await engine.read(state => [...state.webhooks.values()])) {
+    const name = webhookKey(id)
+    const sealed = await vault.seal(owner, name, await vault.open(owner, name, secret))
+    const done = await engine.execute({ kind: 'resealWebhook', id, sealed })
     if (done.resealed) resealed += 1
   }
   await vault.dropOldKeys()

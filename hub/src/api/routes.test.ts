@@ -165,6 +165,26 @@ test('a token works until it is revoked or expires, and only in its right form',
     expect((await document.call('POST', '/api/v1/tokens', { body })).json.code).toBe('request.invalid')
 })
 
+test('an admin opens, lists and closes listeners', async () => {
+  const opened = await document.call('POST', '/api/v1/listeners', { body: { url: 'https://127.0.0.1:0' } })
+  expect(opened).toMatchObject({ status: 201, json: { remembered: true, selfSigned: true, error: null } })
+  const { name } = opened.json
+  const listed = (await document.call('GET', '/api/v1/listeners')).json
+  expect(listed.listeners.map((one: { url: string }) => one.url)).toEqual([hub.url, `https://${name}`])
+  expect((await document.call('DELETE', `/api/v1/listeners/${encodeURIComponent(name)}`)).status).toBe(204)
+  for (const [body, code] of [
+    [{ url: 'http://0.0.0.0:0' }, 'listener.unusable'],
+    [{ url: 'nonsense' }, 'request.invalid'],
+    [{}, 'request.invalid'],
+  ] as const)
+    expect((await document.call('POST', '/api/v1/listeners', { body })).json.code).toBe(code)
+  const first = encodeURIComponent(new URL(hub.url).host)
+  expect((await document.call('DELETE', `/api/v1/listeners/${first}`)).json.code).toBe('listener.fixed')
+  expect((await document.call('DELETE', '/api/v1/listeners/1.2.3.4:5')).json.code).toBe('listener.not_found')
+  const token = await hub.token('submit', 'mia')
+  expect((await document.call('GET', '/api/v1/listeners', { token })).json.code).toBe('auth.forbidden')
+})
+
 test('a job walks through a worker: shown at work, stopped, ended, retried', async () => {
   const token = await fleet.token('submit', 'wanda')
   const worker = await TestWorker.join(fleet, { name: 'box', tags: ['box'] })

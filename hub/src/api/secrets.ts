@@ -13,7 +13,7 @@ import type { SecretState } from '../engine/state.ts'
 import { type Caller, callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { isoTime } from './iso-time.ts'
-import { oneAtATime, rotateKey } from './rotate-key.ts'
+import { rotateKey } from './rotate-key.ts'
 
 const errors = { '4xx': Problem, '5xx': Problem }
 const tags = ['secrets']
@@ -26,8 +26,7 @@ const ListQuery = OwnerQuery.extend({
 
 /** Values go in and never come out again; lists say names, sizes and times. */
 export function addSecretRoutes(api: Api, context: RouteContext): void {
-  const { engine, tokens, vault } = context
-  const alone = oneAtATime()
+  const { engine, tokens, vault, alone } = context
   const act = guard(tokens, ['admin', 'submit'], { audited: true })
 
   api.get('/api/v1/secrets', {

@@ -9,18 +9,21 @@ import { LiveBoard } from '../engine/live-board.ts'
 import { EngineLoop } from '../engine/loop.ts'
 import { Recovering } from '../engine/recover.ts'
 import type { Now } from '../engine/state.ts'
+import { selfSign } from '../listeners/certificate.ts'
+import { Listeners } from '../listeners/listeners.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
-import { sealingWith } from '../sealing.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
 import type { Store } from '../store/port.ts'
 import { WebhookDispatcher } from '../webhooks/dispatcher.ts'
 import { signingSecret } from '../webhooks/sign.ts'
 import type { ApiContext, Vault } from './context.ts'
-import { createApi } from './create-api.ts'
+import { createApi, SERVER_OPTIONS } from './create-api.ts'
+import { answerBrokenRequest } from './problems.ts'
 import { viewJob } from './views.ts'
+import { webhookKey } from './webhooks.ts'
 
 export interface Answer {
   readonly status: number
@@ -60,16 +63,17 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
   const { streams, outputs } = countWatchers(openMemoryStreams({ queries: store.queries }))
   const { counted, commits } = countListeners(engine)
   const board = new LiveBoard()
-  const sealing = sealingWith(randomBytes(32))
   const webhooks = new WebhookDispatcher({
     engine: counted,
     queries: store.queries,
     view: row => viewJob({ engine, board, unschedulable: schedulingRules.unschedulable }, row),
-    openSecret: ({ id, secret }) => sealing.open(secret, id),
+    openSecret: async ({ id, owner, secret }) =>
+      Buffer.from(await openVault.open(owner, webhookKey(id), secret)).toString(),
     allowedHosts: ['127.0.0.1'],
     now: Date.now,
     random: Math.random,
   })
+  const listeners = testListeners()
   const api = await createApi({
     engine: counted,
     queries: store.queries,
@@ -89,14 +93,17 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     dataSizes: async () => ({ freeBytes: 1e12, parts: { database: 4096 } }),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
-      seal: sealing.seal,
       ping: webhook => webhooks.ping(webhook, uuidv7()),
     },
+    listeners,
+    workerBundle: async () => null,
     ...overrides,
   })
   let own = commits()
   await api.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(api.server.address() as AddressInfo).port}`
+  const reception = { options: SERVER_OPTIONS, request: api.routing, broken: answerBrokenRequest, attach: () => {} }
+  await listeners.start(reception, url, [])
   const token = async (role: Role, owner: string, expiresAt: number | null = null): Promise<string> => {
     const secret = `stk_${randomBytes(32).toString('base64url')}`
     await engine.execute({ kind: 'addToken', id: uuidv7(), hash: sha256(secret), role, owner, label: '', expiresAt })
@@ -117,6 +124,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     close: async () => {
       await webhooks.close()
       await api.close()
+      await listeners.closeAll()
       own = 0
       await streams.close()
       await store.close()
@@ -126,10 +134,22 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
 
 /** Values are only told from their sealed form here; the real vault has its own test. */
 const openVault: Vault = {
-  seal: async (owner, name, value) => `${owner} ${name} ${Buffer.from(value).toString('base64')}`,
-  open: async (_owner, _name, sealed) => Buffer.from(sealed.split(' ')[2] ?? '', 'base64'),
+  seal: async (_owner, _name, value) => `sealed ${Buffer.from(value).toString('base64')}`,
+  open: async (_owner, _name, sealed) => Buffer.from(sealed.split(' ')[1] ?? '', 'base64'),
   addKey: async () => 'k2',
   dropOldKeys: async () => {},
+}
+
+/** The real thing, which remembers only as long as the test. */
+function testListeners(): Listeners {
+  let kept: readonly string[] = []
+  const remembered = {
+    read: async () => kept,
+    write: async (urls: readonly string[]) => {
+      kept = urls
+    },
+  }
+  return new Listeners({ certificate: () => selfSign(Date.now()), insecure: false, remembered, log: () => {} })
 }
 
 async function openEngine(store: Store): Promise<EngineLoop> {

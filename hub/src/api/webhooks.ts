@@ -21,9 +21,12 @@ const errors = { '4xx': Problem, '5xx': Problem }
 const Ref = z.object({ id: z.uuid() })
 const SHOWN_DELIVERIES = 50
 
+/** What the vault knows a webhook's signing secret by; no secret of a job can have this name. */
+export const webhookKey = (id: string) => `webhook ${id}`
+
 /** Where ends of jobs are told to; each belongs to an owner and is seen by that owner and admins only. */
 export function addWebhookRoutes(api: Api, context: RouteContext): void {
-  const { engine, queries, tokens, webhooks } = context
+  const { engine, queries, tokens, webhooks, vault, alone } = context
   const act = guard(tokens, ['admin', 'submit'])
   const see = guard(tokens, ['admin', 'submit', 'read'])
   const tags = ['webhooks']
@@ -48,7 +51,10 @@ export function addWebhookRoutes(api: Api, context: RouteContext): void {
       const { owner } = callerOf(request)
       const id = context.newId()
       const secret = webhooks.newSecret()
-      await engine.execute({ kind: 'addWebhook', id, owner, url, on, labels, secret: webhooks.seal(secret, id) })
+      await alone(async () => {
+        const sealed = await vault.seal(owner, webhookKey(id), Buffer.from(secret))
+        await engine.execute({ kind: 'addWebhook', id, owner, url, on, labels, secret: sealed })
+      })
       return reply.code(201).send({ ...view(await find(callerOf(request), id)), secret })
     },
   })

@@ -88,6 +88,8 @@ export type Command =
       readonly secret: string
     }
   | { readonly kind: 'removeWebhook'; readonly id: string }
+  /** The same signing secret under a new key. */
+  | { readonly kind: 'resealWebhook'; readonly id: string; readonly sealed: string }
   | { readonly kind: 'cancelGroup'; readonly group: string; readonly by: string }
   | { readonly kind: 'setLimits'; readonly owner: string; readonly limits: OwnerLimits }
   | ({ readonly kind: 'putSchedule' } & Omit<ChangeOf<'schedule'>, 'c' | 'at'>)
@@ -175,6 +177,7 @@ export interface Replies {
   revokeToken: null
   addWebhook: null
   removeWebhook: null
+  resealWebhook: { readonly resealed: boolean }
   cancelGroup: { readonly canceled: number; readonly stopping: number }
   setLimits: null
   putSchedule: null

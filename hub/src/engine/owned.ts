@@ -25,7 +25,7 @@ export const applyOwned: { readonly [C in OwnedName]: (state: State, change: Cha
 export const projectOwned: { readonly [C in OwnedName]: (change: ChangeOf<C>) => RowWrite[] } = {
   webhook: ({ c: _, at, on, labels, ...webhook }) => [
     {
-      op: 'insert',
+      op: 'put',
       table: 'webhook',
       row: { ...webhook, on: JSON.stringify(on), labels: JSON.stringify(labels), createdAt: at },
     },

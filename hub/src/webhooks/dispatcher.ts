@@ -17,7 +17,7 @@ export interface DispatcherPorts {
   readonly engine: Pick<EngineLoop, 'execute' | 'read' | 'onCommit'>
   readonly queries: Queries
   readonly view: (row: JobRow) => Promise<Job>
-  readonly openSecret: (webhook: WebhookState) => string
+  readonly openSecret: (webhook: WebhookState) => Promise<string>
   /** Hosts that may be posted to although their address is private. */
   readonly allowedHosts: readonly string[]
   readonly now: () => number
@@ -133,8 +133,8 @@ export class WebhookDispatcher {
   async #post(webhook: WebhookState, id: string, content: WebhookBody): Promise<Try> {
     const { allowedHosts, openSecret, now } = this.#ports
     const body = JSON.stringify(content)
-    const headers = signedHeaders(openSecret(webhook), id, now(), body)
     try {
+      const headers = signedHeaders(await openSecret(webhook), id, now(), body)
       const status = await guardedPost(
         webhook.url,
         { headers, body },

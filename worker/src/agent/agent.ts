@@ -1,4 +1,5 @@
 import type { Log } from '@stoker/files'
+import type { Trust } from '@stoker/net'
 import type { AttemptReport, Fence, HubMessage, OutputStream, Progress } from '@stoker/protocol'
 import { NativeLink } from '../links/native-link.ts'
 import type { Delivery } from '../run/delivery.ts'
@@ -13,6 +14,7 @@ export interface AgentPorts {
   readonly hubUrl: string
   readonly secret: string
   readonly join: string | null
+  readonly trust?: Trust | undefined
   readonly introduction: Introduction
   readonly spoolFile: SpoolFile
   readonly workspaces: RunnerPorts['workspaces']

@@ -1,3 +1,5 @@
+import type { Agent } from 'node:http'
+import { type Trust, trustedAgent } from '@stoker/net'
 import { encodeFrame, HubMessage, type Report, type WorkerMessage } from '@stoker/protocol'
 import { WebSocket } from 'ws'
 
@@ -14,15 +16,17 @@ export interface LinkEvents {
 export class NativeLink {
   readonly #url: string
   readonly #headers: Record<string, string>
+  readonly #agent: Agent
   readonly #events: LinkEvents
   #socket: WebSocket | null = null
 
   constructor(
     hubUrl: string,
-    credentials: { readonly secret: string; readonly join: string | null },
+    credentials: { readonly secret: string; readonly join: string | null; readonly trust?: Trust | undefined },
     events: LinkEvents,
   ) {
     this.#url = new URL(NATIVE_PATH, hubUrl.replace(/^http/, 'ws')).href
+    this.#agent = trustedAgent(hubUrl.startsWith('https:'), credentials.trust ?? {})
     this.#headers = {
       authorization: `Bearer ${credentials.secret}`,
       ...(credentials.join === null ? {} : { 'x-stoker-join': credentials.join }),
@@ -33,6 +37,7 @@ export class NativeLink {
   dial(): void {
     const socket = new WebSocket(this.#url, {
       headers: this.#headers,
+      agent: this.#agent,
       handshakeTimeout: DIAL_MS,
       perMessageDeflate: false,
       maxPayload: 64 * 1024 * 1024,

@@ -13,7 +13,7 @@ import { decideReseal, decideSecretRemoved, decideSecretSet } from './secrets.ts
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
-import { decideWebhook, decideWebhookRemoved } from './webhooks.ts'
+import { decideWebhook, decideWebhookRemoved, decideWebhookResealed } from './webhooks.ts'
 import { decideDrain, decideGoodbye, decideRemoveWorker, decideReturned } from './workers.ts'
 
 type Deciders = {
@@ -56,6 +56,7 @@ const DECIDERS: Deciders = {
   revokeToken: decideTokenRevoked,
   addWebhook: decideWebhook,
   removeWebhook: decideWebhookRemoved,
+  resealWebhook: decideWebhookResealed,
   cancelGroup: decideCancelGroup,
   setLimits: decideSetLimits,
   putSchedule: decidePutSchedule,

@@ -34,3 +34,18 @@ export function decideWebhookRemoved(
   emit.change({ c: 'webhookRemoved', id, at: now.wall })
   return null
 }
+
+/** Told as the webhook itself once more: whoever replays history ends with the newest seal. */
+export function decideWebhookResealed(
+  state: State,
+  { id, sealed }: Of<'resealWebhook'>,
+  _facts: Facts,
+  _now: Now,
+  emit: Emit,
+): Replies['resealWebhook'] {
+  const webhook = state.webhooks.get(id)
+  if (webhook === undefined) return { resealed: false }
+  const { createdAt, on, labels, ...rest } = webhook
+  emit.change({ c: 'webhook', ...rest, on: [...on], labels: { ...labels }, secret: sealed, at: createdAt })
+  return { resealed: true }
+}
