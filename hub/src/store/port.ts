@@ -3,9 +3,11 @@ import type {
   BucketRow,
   ChunkRow,
   CounterRow,
+  DeviceRow,
   IdempotencyRow,
   JobRow,
   JobState,
+  OwnerUseRow,
   RowWrite,
   SealedRow,
   Tables,
@@ -53,6 +55,8 @@ export interface Recovery {
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
   readonly counters: readonly CounterRow[]
+  readonly ownerUses: readonly OwnerUseRow[]
+  readonly devices: readonly DeviceRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly ActiveJob[]
 }

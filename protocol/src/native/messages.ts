@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ArtifactEntry } from '../artifact.ts'
 import { JobSpec } from '../job-spec.ts'
-import { Abilities, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
+import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
 
 /** Names one attempt for ever: the job's number, the hub's epoch when it was placed, and the attempt's number. */
 export const Fence = z.object({ job: z.number(), epoch: z.number(), attempt: z.number() })
@@ -70,6 +70,7 @@ export const Hello = z.object({
   nextBatch: z.number(),
   holding: z.array(Holding),
   draining: z.boolean(),
+  devices: z.array(DeviceNews).optional(),
 })
 export type Hello = Readonly<z.infer<typeof Hello>>
 
@@ -99,6 +100,8 @@ export const Live = z.object({
   host: HostSample.nullable(),
   gpus: z.array(GpuSample),
   attempts: z.array(LiveAttempt),
+  /** Left out when nobody looked; of a device that is not named there is no news. */
+  devices: z.array(DeviceNews).optional(),
 })
 export type Live = Readonly<z.infer<typeof Live>>
 

@@ -1,7 +1,18 @@
 import type { RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
-import { A_BUCKET, A_TOKEN, A_WORKER, aJob, anAttempt, insertJob, journaled, RUNNING, rowsOnly } from './sample-rows.ts'
+import {
+  A_BUCKET,
+  A_DEVICE,
+  A_TOKEN,
+  A_WORKER,
+  aJob,
+  anAttempt,
+  insertJob,
+  journaled,
+  RUNNING,
+  rowsOnly,
+} from './sample-rows.ts'
 
 /** What a hub that starts again learns. */
 export function recoveryContract(open: OpenStore): void {
@@ -21,6 +32,8 @@ export function recoveryContract(open: OpenStore): void {
       workers: [],
       tokens: [],
       counters: [],
+      ownerUses: [],
+      devices: [],
       claims: [],
       active: [],
     })
@@ -39,6 +52,8 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'attempt', row: anAttempt(4, 1, { claimed: 1 }) },
       { op: 'insert', table: 'attempt', row: anAttempt(4, 2) },
       { op: 'put', table: 'meta', row: { key: 'epoch', value: '3' } },
+      { op: 'put', table: 'ownerUse', row: { owner: 'ada', average: 0.1 + 0.2, at: 1_790_000_000_123 } },
+      { op: 'insert', table: 'device', row: A_DEVICE },
     ]
     await tested.store.append(journaled(1, rows))
     const live = { owner: 'ada', bucket: 1, attempts: 0, failures: 0, lost: 0, dueAt: null }
@@ -56,6 +71,8 @@ export function recoveryContract(open: OpenStore): void {
       workers: [A_WORKER],
       tokens: [A_TOKEN],
       counters: [],
+      ownerUses: [{ owner: 'ada', average: 0.1 + 0.2, at: 1_790_000_000_123 }],
+      devices: [A_DEVICE],
       claims: [anAttempt(4, 1, { claimed: 1 })],
       active: [
         {

@@ -1,4 +1,13 @@
-import type { AttemptRow, BucketRow, ChunkRow, JobRow, RowWrite, TokenRow, WorkerRow } from '@stoker/protocol'
+import type {
+  AttemptRow,
+  BucketRow,
+  ChunkRow,
+  DeviceRow,
+  JobRow,
+  RowWrite,
+  TokenRow,
+  WorkerRow,
+} from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 
 /** An id as the hub makes them, told by its seq: time first, then digits that look random but end differently for each seq. */
@@ -70,6 +79,8 @@ export function aChunk(job: number, offset: number, over: Partial<ChunkRow> = {}
 }
 
 export const A_BUCKET: BucketRow = { id: 1, owner: 'ada', priority: 0, shape: '{}', terms: '{}' }
+
+export const A_DEVICE: DeviceRow = { uuid: 'GPU-1', reason: 'hot', quarantinedBy: 'ada', quarantinedAt: 7 }
 
 export const A_TOKEN: TokenRow = {
   id: 't1',

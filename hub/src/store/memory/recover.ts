@@ -24,6 +24,8 @@ export function recoverFrom(
     workers: [...rows.worker.ordered()],
     tokens: [...rows.token.ordered()],
     counters: [...rows.counter.ordered()],
+    ownerUses: [...rows.ownerUse.ordered()],
+    devices: [...rows.device.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),
   }

@@ -26,6 +26,8 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
     workers: all('SELECT * FROM worker ORDER BY id'),
     tokens: all('SELECT * FROM token ORDER BY id'),
     counters: all('SELECT * FROM counter ORDER BY owner, state'),
+    ownerUses: all('SELECT * FROM ownerUse ORDER BY owner'),
+    devices: all('SELECT * FROM device ORDER BY uuid'),
     claims: all('SELECT * FROM attempt WHERE claimed = 1 ORDER BY job, number'),
     active: active.map(activeJob),
   }
