@@ -5,7 +5,8 @@ import { apply } from './apply.ts'
 import type { Command, Facts, NewJob, Replies } from './commands.ts'
 import { decide } from './decide/decide.ts'
 import type { Emit, Rules } from './decide/emit.ts'
-import { project, projectCounters } from './project.ts'
+import { keepPlan } from './keep-plan.ts'
+import { project, projectCounters, projectOwnerUses } from './project.ts'
 import type { Now, State } from './state.ts'
 
 /** Everything one batch of commands did, ready to be made durable and then told. */
@@ -50,13 +51,14 @@ export class Core {
     this.#place(now)
     if (this.#changes.length === 0 && this.#rows.length === 0) return null
     const { state } = this
-    const rows = this.#rows.concat(projectCounters(state))
+    const rows = this.#rows.concat(projectCounters(state), projectOwnerUses(state))
     const changes = this.#changes
     const submissions = this.#submissions
     this.#changes = []
     this.#rows = []
     this.#submissions = new Map()
     state.dirtyCounters.clear()
+    state.dirtyOwners.clear()
     if (changes.length === 0)
       return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
     const body = JSON.stringify({ v: JOURNAL_VERSION, epoch: state.epoch, changes })
@@ -68,7 +70,8 @@ export class Core {
 
   #place(now: Now): void {
     const { state } = this
-    for (const { job, worker, gpus } of this.#policy.plan(state, now)) {
+    const plan = this.#policy.plan(state, now)
+    for (const { job, worker, gpus } of plan.placements) {
       const attempt = (state.queued.get(job)?.attempts ?? 0) + 1
       this.#emit.change({ c: 'placed', job, epoch: state.epoch, attempt, worker, gpus: [...gpus], at: now.wall })
       const active = state.active.get(job)
@@ -76,6 +79,7 @@ export class Core {
     }
     state.dirtyBuckets.clear()
     state.dirtyWorkers.clear()
+    keepPlan(state, plan, now)
   }
 
   readonly #emit: Emit = {

@@ -14,7 +14,9 @@ export function dump(state: State): StateDump {
     waiting: byKey(state.waiting, waiting => ({ ...waiting })),
     active: byKey(state.active, dumpActive),
     workers: byKey(state.workers, dumpWorker),
-    devices: byKey(state.devices, holder => holder),
+    devices: byKey(state.devices, holders => [...holders.keys()].sort()),
+    quarantined: byKey(state.quarantined, quarantine => sorted(quarantine)),
+    ownerUses: byKey(state.ownerUses, use => sorted(use)),
     tokens: byKey(state.tokens, token => sorted(token)),
     counters: byKey(state.counters, counts => sorted(Object.fromEntries(Object.entries(counts).filter(([, n]) => n)))),
   }

@@ -1,5 +1,6 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
 import type { NewJob } from './commands.ts'
+import { useOf } from './owner-use.ts'
 import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
@@ -102,6 +103,10 @@ const PROJECTORS: Projectors = {
       }),
     ),
   ],
+  deviceQuarantined: ({ uuid, reason, by, at }) => [
+    { op: 'put', table: 'device', row: { uuid, reason, quarantinedBy: by, quarantinedAt: at } },
+  ],
+  deviceReleased: ({ uuid }) => [{ op: 'delete', table: 'device', key: { uuid } }],
   batch: ({ worker, n }) => [{ op: 'update', table: 'worker', key: { id: worker }, set: { batch: n } }],
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
@@ -114,6 +119,14 @@ export function projectCounters(state: State): RowWrite[] {
     const name = moved.slice(0, moved.indexOf(':')) as JobRow['state']
     const owner = moved.slice(name.length + 1)
     return { op: 'put', table: 'counter', row: { owner, state: name, n: countersOf(state, owner)[name] } }
+  })
+}
+
+/** What owners used, as it stands after the batch. */
+export function projectOwnerUses(state: State): RowWrite[] {
+  return [...state.dirtyOwners].map(owner => {
+    const { average, at } = useOf(state, owner)
+    return { op: 'put', table: 'ownerUse', row: { owner, average, at } }
   })
 }
 
@@ -251,7 +264,9 @@ function attemptRow(
 ): AttemptRow {
   const { claim, placedAt, runningAt, isolation } = active
   const body = {
+    owner: claim.owner,
     gpus: claim.gpus,
+    gpuMemoryMb: claim.gpuMemoryMb,
     placedAt,
     runningAt,
     isolation,

@@ -1,6 +1,17 @@
-import type { AttemptRow, BucketRow, CounterRow, Shape, Terms, TokenRow, WorkerRow } from '@stoker/protocol'
+import {
+  type AttemptRow,
+  type BucketRow,
+  type CounterRow,
+  type DeviceRow,
+  type OwnerUseRow,
+  Shape,
+  type Terms,
+  type TokenRow,
+  type WorkerRow,
+} from '@stoker/protocol'
 import { apply } from './apply.ts'
-import { takeClaim } from './claims.ts'
+import { claimOf, takeClaim } from './claims.ts'
+import { useOf } from './owner-use.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
 
@@ -13,6 +24,8 @@ export interface RecoveredRows {
   readonly workers: readonly WorkerRow[]
   readonly tokens: readonly TokenRow[]
   readonly counters: readonly CounterRow[]
+  readonly ownerUses: readonly OwnerUseRow[]
+  readonly devices: readonly DeviceRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
 }
@@ -69,6 +82,9 @@ export class Recovering {
       state.tokenByHash.set(token.hash, token.id)
     }
     for (const { owner, state: name, n } of rows.counters) countersOf(state, owner)[name] = n
+    for (const { owner, average, at } of rows.ownerUses) Object.assign(useOf(state, owner), { average, at })
+    for (const { uuid, reason, quarantinedBy: by, quarantinedAt: at } of rows.devices)
+      state.quarantined.set(uuid, { reason, by, at })
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)
     for (const id of state.queued.buckets()) state.dirtyBuckets.add(id)
@@ -77,7 +93,7 @@ export class Recovering {
 
   #bucket(row: BucketRow): void {
     const { id, owner, priority } = row
-    const shape: Shape = JSON.parse(row.shape)
+    const shape = Shape.parse(JSON.parse(row.shape))
     const terms: Terms = JSON.parse(row.terms)
     const key = bucketKey(owner, priority, shape, terms)
     this.#state.buckets.set(id, { id, key, owner, priority, shape, terms, live: this.#live.get(id) ?? 0 })
@@ -88,19 +104,12 @@ export class Recovering {
   #restoreActive(row: RecoveredActive, now: Now): void {
     const state = this.#state
     const job = this.#active.get(row.seq)
-    const shape = state.buckets.get(job?.bucket ?? -1)?.shape
+    const bucket = state.buckets.get(job?.bucket ?? -1)
     const worker = state.workers.get(row.worker)
-    if (job === undefined || shape === undefined || worker === undefined)
+    if (job === undefined || bucket === undefined || worker === undefined)
       throw new Error(`job ${row.seq} is active without its bucket or worker`)
-    const claim: Claim = {
-      job: row.seq,
-      epoch: row.attemptEpoch,
-      attempt: job.attempts,
-      worker: row.worker,
-      gpus: row.gpus,
-      cpusMilli: shape.cpusMilli,
-      memoryMb: shape.memoryMb,
-    }
+    const fence = { job: row.seq, epoch: row.attemptEpoch, attempt: job.attempts }
+    const claim = claimOf(fence, row.worker, row.gpus, bucket)
     const active: ActiveJob = {
       seq: row.seq,
       bucket: job.bucket,
@@ -148,7 +157,9 @@ function restoreLost(state: State, row: AttemptRow): void {
     epoch: row.epoch,
     attempt: row.number,
     worker: row.worker,
+    owner: body.owner,
     gpus: body.gpus,
+    gpuMemoryMb: body.gpuMemoryMb,
     cpusMilli: body.cpusMilli,
     memoryMb: body.memoryMb,
   }
