@@ -36,6 +36,7 @@ export function termsOf(spec: JobSpec): Terms {
   }
 }
 
+/** Values only, in the order of the schema: this is written for every job that comes in. */
 export function bucketKey(owner: string, priority: number, shape: Shape, terms: Terms): string {
-  return JSON.stringify([owner, priority, shape, terms])
+  return JSON.stringify([owner, priority, Object.values(shape), Object.values(terms)])
 }

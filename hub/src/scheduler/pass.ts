@@ -25,7 +25,8 @@ interface Candidate {
 interface Entry {
   readonly bucket: Bucket
   readonly jobs: Iterator<number>
-  readonly rooms: Heap<Candidate>
+  /** Null until its turn comes: by then many rooms are full and need no look. */
+  rooms: Heap<Candidate> | null
   head: number
 }
 
@@ -88,8 +89,8 @@ class Pass {
       if (!isDirty && changed.length === 0) continue
       const bucket = view.buckets.get(id)
       if (bucket === undefined) continue
-      const rooms = this.#candidates(bucket, isDirty ? this.#openRooms() : changed)
-      if (rooms === null) continue
+      const rooms = isDirty ? null : this.#candidates(bucket, changed)
+      if (!isDirty && rooms?.top === undefined) continue
       const jobs = view.queued.walk(id)
       const head = jobs.next()
       if (head.done !== true) entries.push({ bucket, jobs, rooms, head: head.value })
@@ -98,10 +99,10 @@ class Pass {
   }
 
   /** A bucket with new jobs looks at every worker; one that waits already looks only at workers where something changed. */
-  #candidates(bucket: Bucket, pool: readonly Room[]): Heap<Candidate> | null {
+  #candidates(bucket: Bucket, pool: readonly Room[]): Heap<Candidate> {
     const { shape } = bucket
     const fits = new Map<string, boolean>()
-    let found: Heap<Candidate> | null = null
+    const found = new Heap<Candidate>(isBetter)
     for (const room of pool) {
       const { worker } = room
       if (!room.mayHave(shape) || isCooling(worker, bucket.id, this.#now)) continue
@@ -109,7 +110,6 @@ class Pass {
       const isFit = fits.get(look) ?? couldRun(shape, worker)
       if (pool.length > 1) fits.set(look, isFit)
       if (!isFit) continue
-      found ??= new Heap<Candidate>(isBetter)
       found.push({ room, preferred: preferredTags(shape, worker), score: this.#score(room, shape) })
     }
     return found
@@ -138,8 +138,11 @@ class Pass {
   }
 
   /** A room that was too small for this shape stays too small, so it need not be tried again. */
-  #placeHead({ bucket, head, rooms }: Entry): Placement | null {
+  #placeHead(entry: Entry): Placement | null {
+    const { bucket, head } = entry
     const { shape } = bucket
+    entry.rooms ??= this.#candidates(bucket, this.#openRooms())
+    const { rooms } = entry
     for (let best = rooms.top; best !== undefined; best = rooms.top) {
       const score = this.#score(best.room, shape)
       if (score > best.score) {

@@ -9,6 +9,7 @@ export class Room {
   #cpusMilli: number
   #memoryMb: number
   #slots: number
+  #gpuShare: number | null = null
 
   /** `later`: as it will be once outstanding offers were taken up. */
   constructor(worker: WorkerState, devices: Devices, when: 'now' | 'later' = 'now') {
@@ -59,19 +60,14 @@ export class Room {
 
   /** Of what the worker has, by GPUs first. */
   get freeShare(): number {
-    const { facts } = this.worker
-    return this.gpuShare * 1000 + this.#cpusMilli / Math.max(1, facts.cpusMilli)
+    return this.gpuShare * 1000 + this.#cpusMilli / Math.max(1, this.worker.facts.cpusMilli)
   }
 
   /** Of its devices, those nobody has any part of. */
   get gpuShare(): number {
     if (this.#gpus.length === 0) return 0
-    let free = 0
-    for (const gpu of this.#gpus) {
-      const space = this.devices.spaceOf(gpu)
-      if (space.out === null && space.whole === 0 && space.parts === 0) free += 1
-    }
-    return free / this.#gpus.length
+    this.#gpuShare ??= this.#countGpuShare()
+    return this.#gpuShare
   }
 
   /** Of CPUs and slots, whichever is scarcer. */
@@ -84,8 +80,18 @@ export class Room {
     return this.worker.facts.hardware.gpus
   }
 
+  #countGpuShare(): number {
+    let free = 0
+    for (const gpu of this.#gpus) {
+      const space = this.devices.spaceOf(gpu)
+      if (space.out === null && space.whole === 0 && space.parts === 0) free += 1
+    }
+    return free / this.#gpus.length
+  }
+
   #move(claim: Pick<Claim, 'cpusMilli' | 'memoryMb' | 'gpus' | 'gpuMemoryMb'>, sign: 1 | -1, isHere: boolean): void {
     this.devices.move(claim, sign)
+    if (claim.gpus.length > 0) this.#gpuShare = null
     if (!isHere) return
     this.#cpusMilli -= sign * claim.cpusMilli
     this.#memoryMb -= sign * claim.memoryMb
