@@ -41,6 +41,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(FLEET, 'workers', 'list workers, or show one', () => import('./commands/workers.ts')),
   entry(FLEET, 'drain', 'let a worker finish its jobs and take no more', () => import('./commands/drain.ts')),
   entry(FLEET, 'resume', 'let a drained worker take jobs again', () => import('./commands/resume.ts')),
+  entry(FLEET, 'device', 'quarantine a GPU, or release it', () => import('./commands/device.ts')),
   entry(FLEET, 'token', 'make, list and revoke tokens', () => import('./commands/token.ts')),
   entry(FLEET, 'context', 'choose which hub to talk to', () => import('./commands/context.ts')),
   entry(CARE, 'backup', 'copy the data of a hub, also of a running one', () => import('./commands/backup.ts')),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   CreatedToken,
+  Device,
   Job,
   JobCounts,
   JobDetail,
@@ -121,6 +122,12 @@ export function createClient(options: ClientOptions) {
       await caller.text(remove(workerPath(idOrName)))
     },
 
+    quarantineDevice: (uuid: string, reason: string): Promise<Device> =>
+      caller.json({ ...again(devicePath(uuid)), body: JSON.stringify({ reason }) }, Device),
+    async releaseDevice(uuid: string): Promise<void> {
+      await caller.text({ ...remove(devicePath(uuid)), repeatable: true })
+    },
+
     createToken: (token: NewToken): Promise<CreatedToken> =>
       caller.json({ ...act('/api/v1/tokens'), body: JSON.stringify(token) }, CreatedToken),
     tokens: async () => (await caller.json(get('/api/v1/tokens'), TokenList)).tokens,
@@ -141,4 +148,5 @@ const act = (path: string): Call => ({ method: 'POST', path, repeatable: false }
 const again = (path: string): Call => ({ method: 'POST', path, repeatable: true })
 const remove = (path: string): Call => ({ method: 'DELETE', path, repeatable: false })
 const jobPath = (id: string) => `/api/v1/jobs/${encodeURIComponent(id)}`
+const devicePath = (uuid: string) => `/api/v1/devices/${encodeURIComponent(uuid)}/quarantine`
 const workerPath = (idOrName: string) => `/api/v1/workers/${encodeURIComponent(idOrName)}`

@@ -3,6 +3,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { lockFolder, sha256, writeAtomic } from '@stoker/files'
+import type { PolicyName } from '@stoker/protocol'
 import { pino } from 'pino'
 import { createApi } from './api/create-api.ts'
 import { Clock } from './clock.ts'
@@ -16,7 +17,7 @@ import type { State } from './engine/state.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
 import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
-import { packed } from './scheduler/packed.ts'
+import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { DiskFull, type Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
@@ -32,6 +33,7 @@ export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  readonly policy: PolicyName
   readonly log: (level: 'info' | 'warn', text: string) => void
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -53,7 +55,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const clock = new Clock(() => performance.now())
   const disk = new DiskSpace(folder)
   await disk.fillReserve()
-  const core = new Core(await recover(store, clock), packed, schedulingRules)
+  const core = new Core(await recover(store, clock), POLICIES[options.policy], schedulingRules)
   await startEpoch(core, store, clock)
   const isNew = core.state.tokens.size === 0
   let latest = core.state
@@ -67,7 +69,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       const state = await recover(store, clock)
       carryLiveness(latest, state)
       latest = state
-      return new Core(state, packed, schedulingRules)
+      return new Core(state, POLICIES[options.policy], schedulingRules)
     },
     broken,
   })

@@ -3,7 +3,14 @@ import type { Cli } from '../command-table.ts'
 import { type OutputOptions, printerFor, type View } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
 import { checkPort } from '../processes/check-port.ts'
-import { adoptHub, type HubOptions, hubPlace, hubReadyOf, LOCAL_CONTEXT } from '../processes/hub-process.ts'
+import {
+  adoptHub,
+  type HubOptions,
+  hubPlace,
+  hubReadyOf,
+  LOCAL_CONTEXT,
+  policyOption,
+} from '../processes/hub-process.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
@@ -11,6 +18,7 @@ export function define(command: Command, cli: Cli): void {
   command
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
+    .addOption(policyOption())
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
     .option('--json', 'print one JSON value when it is ready')
     .option('-q, --quiet', 'print only the address')

@@ -10,7 +10,7 @@ import type { OutputOf } from '../output/schemas.ts'
 import { checkPort } from '../processes/check-port.ts'
 import { type FirstJob, runFirstJob } from '../processes/first-job.ts'
 import { type Pair, type PairOptions, startPair } from '../processes/hub-and-worker.ts'
-import { LOCAL_CONTEXT } from '../processes/hub-process.ts'
+import { LOCAL_CONTEXT, policyOption } from '../processes/hub-process.ts'
 import { withWorkerOptions } from '../processes/worker-process.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
@@ -23,6 +23,7 @@ export function define(command: Command, cli: Cli): void {
   withWorkerOptions(command)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
+    .addOption(policyOption())
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)
     .option('--json', 'print one JSON value when both are ready')
     .option('-q, --quiet', 'print only the address')

@@ -1,6 +1,7 @@
 import { Canceled, Health } from '@stoker/client'
 import {
   CreatedToken,
+  Device,
   Job,
   JobDetail,
   JobPage,
@@ -39,6 +40,8 @@ export const OUTPUT_SCHEMAS = {
   workers: z.union([WorkerList, WorkerDetail]),
   drain: Worker,
   resume: Worker,
+  'device quarantine': Device,
+  'device release': z.object({ released: z.string() }),
   'token create': CreatedToken,
   'token list': TokenList,
   'token revoke': z.object({ revoked: z.string() }),

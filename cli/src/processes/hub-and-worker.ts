@@ -11,6 +11,7 @@ import { isNewWorker, makeJoinToken, type WorkerOptions, workerArgs, workerReady
 export interface PairOptions extends WorkerOptions {
   readonly host: string
   readonly port: number
+  readonly policy: string
 }
 
 export interface PairPorts {

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { POLICY_NAMES } from '@stoker/protocol'
+import { Option } from 'commander'
 import { saveContext } from '../contexts.ts'
 import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
@@ -11,6 +13,14 @@ export interface HubOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
+  readonly policy: string
+}
+
+/** The same for a hub alone and for one with a worker. */
+export function policyOption(): Option {
+  return new Option('--policy <name>', 'fill workers one by one, or load them evenly')
+    .choices(POLICY_NAMES)
+    .default('packed')
 }
 
 export interface HubPlace {
@@ -19,9 +29,9 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port }: HubOptions): HubPlace {
+export function hubPlace(io: Io, { data, host, port, policy }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  const args = ['serve', '--data', folder, '--host', host, '--port', String(port), '--policy', policy]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

@@ -2,6 +2,7 @@ import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { TokenBook } from './auth.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
+import { addDeviceRoutes } from './devices.ts'
 import { addDocsRoutes } from './docs.ts'
 import { addFeedRoute } from './feed.ts'
 import { addJobEventsRoute } from './job-events.ts'
@@ -70,6 +71,7 @@ function addRoutes(api: Api, context: RouteContext): void {
   addLogsRoute(api, context)
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
+  addDeviceRoutes(api, context)
   addTokenRoutes(api, context)
   addServiceRoutes(api, context)
   addMetricsRoute(api, context)

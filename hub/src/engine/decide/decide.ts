@@ -1,6 +1,7 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
+import { decideQuarantine, decideReleaseDevice } from './devices.ts'
 import type { Emit, Rules } from './emit.ts'
 import { decideHello } from './hello.ts'
 import { decideReport } from './report.ts'
@@ -42,6 +43,8 @@ const DECIDERS: Deciders = {
   tick: decideTick,
   drain: decideDrain,
   removeWorker: decideRemoveWorker,
+  quarantine: decideQuarantine,
+  releaseDevice: decideReleaseDevice,
   addToken: decideToken,
   revokeToken: decideTokenRevoked,
   rows: (_state, { rows }, _facts, _now, emit) => {

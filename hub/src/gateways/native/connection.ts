@@ -1,6 +1,7 @@
 import {
   decodeFrame,
   type HubMessage,
+  type Live,
   Refused,
   type Report,
   type RowWrite,
@@ -8,6 +9,7 @@ import {
   WorkerMessage,
 } from '@stoker/protocol'
 import type { WebSocket } from 'ws'
+import { hearDevices } from '../../engine/device-news.ts'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import { hear } from '../../engine/liveness.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
@@ -93,6 +95,7 @@ export class Connection {
         break
       case 'live':
         this.#ports.board.put(this.session.worker ?? '', action.live)
+        this.#hearDevices(action.live)
         break
       case 'heard':
         this.#heard()
@@ -109,6 +112,13 @@ export class Connection {
 
   #send(message: HubMessage): void {
     this.#socket.send(JSON.stringify(message))
+  }
+
+  #hearDevices({ devices }: Live): void {
+    const { engine } = this.#ports
+    engine.touch(state => {
+      if (devices !== undefined && hearDevices(state, this.session.worker ?? '', devices)) engine.replan()
+    })
   }
 
   #heard(): void {
