@@ -109,7 +109,7 @@ export interface WorkerState {
 }
 
 /** A device that is kept from all jobs until someone releases it. */
-export interface Quarantine {
+interface Quarantine {
   readonly reason: string
   readonly by: string
   readonly at: number

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { TestHouse } from '../engine/test-house.ts'
 import { neverRefusals } from './fit.ts'
+import { REFUSALS } from './refusal.ts'
 import { refusalsNow } from './refusals-now.ts'
 
 /** Nothing is given twice, free amounts are what is left, and every waiting job has a reason on every worker. */
@@ -25,8 +26,11 @@ export function expectSound({ state, now }: TestHouse): void {
     for (const id of state.queued.buckets()) {
       const bucket = state.buckets.get(id)
       if (bucket === undefined) continue
-      const reasons = [...neverRefusals(bucket.shape, worker), ...refusalsNow(state, bucket, worker, now)]
-      expect(reasons.length, `bucket ${id} waits, and nothing keeps it from ${worker.id}`).toBeGreaterThan(0)
+      const never = neverRefusals(bucket.shape, worker)
+      const notNow = refusalsNow(state, bucket, worker, now)
+      expect(never.filter(({ code }) => REFUSALS[code] !== 'never')).toEqual([])
+      expect(notNow.filter(({ code }) => REFUSALS[code] !== 'notNow')).toEqual([])
+      expect(never.length + notNow.length, `bucket ${id} waits, and nothing keeps it from ${worker.id}`).toBeGreaterThan(0)
     }
   }
 }

@@ -160,7 +160,7 @@ function submit(house: TestHouse, spec: Spec): number {
         memory: memory * 1e9,
         ...(isShared ? { gpuSharing: 'shared' as const, gpuMemory: sharedGb * 1e9 } : {}),
       },
-      placement: { exclude, tags: { require, prefer } },
+      placement: { exclude: [...exclude], tags: { require, prefer } },
     }),
   )
 }

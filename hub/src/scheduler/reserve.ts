@@ -8,7 +8,7 @@ import type { View } from './policy.ts'
 import { type Reservation, waitOn } from './reservation.ts'
 
 /** How long the head of a bucket is passed over before a worker is kept for it, in lease time. */
-export const PATIENCE_MS = 60_000
+const PATIENCE_MS = 60_000
 /** Few, so that most of the fleet goes on with what fits; one per worker and bucket in any case. */
 const PER_PRIORITY = 4
 
