@@ -11,7 +11,7 @@ import { readConfig, type WorkerConfig } from './config.ts'
 import type { Executor } from './executors/port.ts'
 import { probeSandbox } from './executors/probe-sandbox.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
-import { GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
+import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
 import { Workspaces } from './run/workspace.ts'
 import { shutDownOnSignals } from './shut-down.ts'
@@ -20,6 +20,7 @@ import { VERSION } from './version.ts'
 /** Offers on their way that the worker has not answered yet; more would only wait in its memory. */
 const WINDOW = 1024
 const GPU_SAMPLE_MS = 2000
+const DEVICE_LOOK_MS = 10_000
 
 const log = (text: string) => process.stderr.write(`stoker worker: ${text}\n`)
 
@@ -57,6 +58,12 @@ async function main(config: WorkerConfig): Promise<void> {
         restartDelayMs: attempt => nextDelayMs({ attempt, baseMs: 1000, maxMs: 60_000, random: Math.random }),
       })
     : null
+  const watch = new DeviceWatch({
+    uuids: hardware.gpus.filter(gpu => !gpu.simulated).map(gpu => gpu.uuid),
+    intervalMs: DEVICE_LOOK_MS,
+    samples: () => gpuSampler?.latest() ?? [],
+    inUse: () => runner.devicesInUse,
+  })
   const workspaces = new Workspaces(join(folder, 'attempts'))
   const now = () => Date.now()
   let saidReady = false
@@ -79,7 +86,12 @@ async function main(config: WorkerConfig): Promise<void> {
     },
     spoolFile: new SpoolFile(join(folder, 'spool.jsonl')),
     workspaces,
-    sources: { host: () => hostSampler.sample(), gpus: () => gpuSampler?.latest() ?? [], now },
+    sources: {
+      host: () => hostSampler.sample(),
+      gpus: () => gpuSampler?.latest() ?? [],
+      devices: () => watch.latest(),
+      now,
+    },
     now,
     steadyNow: () => performance.now(),
     random: Math.random,
@@ -91,7 +103,7 @@ async function main(config: WorkerConfig): Promise<void> {
     },
     refused: () => void giveUp(),
   })
-  const runner = new Runner({
+  const runner: Runner = new Runner({
     executor,
     workspaces,
     delivery: agent,
@@ -103,7 +115,8 @@ async function main(config: WorkerConfig): Promise<void> {
     env: config.env,
     now,
   })
-  const cleanUp = () => Promise.all([gpuSampler?.stop(), lock.release()])
+  if (gpuSampler !== null) await watch.start()
+  const cleanUp = () => Promise.all([gpuSampler?.stop(), watch.stop(), lock.release()])
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
   const giveUp = async () => {
     await agent.close()
