@@ -30,7 +30,10 @@ export function expectSound({ state, now }: TestHouse): void {
       const notNow = refusalsNow(state, bucket, worker, now)
       expect(never.filter(({ code }) => REFUSALS[code] !== 'never')).toEqual([])
       expect(notNow.filter(({ code }) => REFUSALS[code] !== 'notNow')).toEqual([])
-      expect(never.length + notNow.length, `bucket ${id} waits, and nothing keeps it from ${worker.id}`).toBeGreaterThan(0)
+      expect(
+        never.length + notNow.length,
+        `bucket ${id} waits, and nothing keeps it from ${worker.id}`,
+      ).toBeGreaterThan(0)
     }
   }
 }
