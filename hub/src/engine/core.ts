@@ -6,7 +6,8 @@ import type { Command, Facts, NewJob, Replies } from './commands.ts'
 import { decide } from './decide/decide.ts'
 import type { Emit, Rules } from './decide/emit.ts'
 import { keepPlan } from './keep-plan.ts'
-import { project, projectCounters, projectOwnerUses } from './project.ts'
+import { project } from './project.ts'
+import { projectCounters, projectOwnerUses } from './project-sums.ts'
 import type { Now, State } from './state.ts'
 
 /** Everything one batch of commands did, ready to be made durable and then told. */

@@ -1,7 +1,6 @@
 import type { AttemptRow, Change, ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
 import type { NewJob } from './commands.ts'
-import { useOf } from './owner-use.ts'
-import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
+import { type ActiveJob, claimKey, type LostAttempt, type State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
 export type Submissions = ReadonlyMap<number, NewJob>
@@ -111,23 +110,6 @@ const PROJECTORS: Projectors = {
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
   tokenRevoked: ({ id }) => [{ op: 'delete', table: 'token', key: { id } }],
-}
-
-/** Counters are written as they stand after the batch, once each however often they moved. */
-export function projectCounters(state: State): RowWrite[] {
-  return [...state.dirtyCounters].map(moved => {
-    const name = moved.slice(0, moved.indexOf(':')) as JobRow['state']
-    const owner = moved.slice(name.length + 1)
-    return { op: 'put', table: 'counter', row: { owner, state: name, n: countersOf(state, owner)[name] } }
-  })
-}
-
-/** What owners used, as it stands after the batch. */
-export function projectOwnerUses(state: State): RowWrite[] {
-  return [...state.dirtyOwners].map(owner => {
-    const { average, at } = useOf(state, owner)
-    return { op: 'put', table: 'ownerUse', row: { owner, average, at } }
-  })
 }
 
 function projectSubmitted(
