@@ -52,6 +52,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(FLEET, 'resume', 'let a drained worker take jobs again', () => import('./commands/resume.ts')),
   entry(FLEET, 'join', 'print a line that makes another machine a worker', () => import('./commands/join.ts')),
   entry(FLEET, 'listener', 'list, open and close where the hub listens', () => import('./commands/listener.ts')),
+  entry(FLEET, 'device', 'quarantine a GPU, or release it', () => import('./commands/device.ts')),
   entry(FLEET, 'token', 'make, list and revoke tokens', () => import('./commands/token.ts')),
   entry(FLEET, 'webhook', 'tell a URL when jobs end', () => import('./commands/webhook.ts')),
   entry(FLEET, 'owner', 'show owners and set their limits', () => import('./commands/owner.ts')),

@@ -4,6 +4,7 @@ import {
   AuditPage,
   CreatedToken,
   CreatedWebhook,
+  Device,
   isSweep,
   Job,
   JobCounts,
@@ -153,6 +154,12 @@ export function createClient(options: ClientOptions) {
       await caller.text(remove(workerPath(idOrName)))
     },
 
+    quarantineDevice: (uuid: string, reason: string): Promise<Device> =>
+      caller.json({ ...again(devicePath(uuid)), body: JSON.stringify({ reason }) }, Device),
+    async releaseDevice(uuid: string): Promise<void> {
+      await caller.text({ ...remove(devicePath(uuid)), repeatable: true })
+    },
+
     createToken: (token: NewToken): Promise<CreatedToken> =>
       caller.json({ ...act('/api/v1/tokens'), body: JSON.stringify(token) }, CreatedToken),
     tokens: async () => (await caller.json(get('/api/v1/tokens'), TokenList)).tokens,
@@ -211,4 +218,5 @@ const jobPath = (id: string) => `/api/v1/jobs/${encodeURIComponent(id)}`
 const webhookPath = (id: string) => `/api/v1/webhooks/${encodeURIComponent(id)}`
 const secretPath = (name: string, owner?: string) =>
   `/api/v1/secrets/${encodeURIComponent(name)}${queryText({ owner })}`
+const devicePath = (uuid: string) => `/api/v1/devices/${encodeURIComponent(uuid)}/quarantine`
 const workerPath = (idOrName: string) => `/api/v1/workers/${encodeURIComponent(idOrName)}`

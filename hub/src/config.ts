@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
+import { POLICY_NAMES, type PolicyName } from '@stoker/protocol'
 
 export type HubCommand =
   | {
@@ -16,6 +17,7 @@ export type HubCommand =
       readonly listen: readonly string[]
       readonly tls: { readonly cert: string; readonly key: string } | undefined
       readonly insecure: boolean
+      readonly policy: PolicyName
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -35,6 +37,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       'tls-cert': { type: 'string' },
       'tls-key': { type: 'string' },
       insecure: { type: 'boolean', default: false },
+      policy: { type: 'string', default: 'packed' },
       to: { type: 'string' },
       from: { type: 'string' },
       'webhook-allow': { type: 'string', multiple: true },
@@ -53,6 +56,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       data,
       host: values.host,
       port: portOf(values.port),
+      policy: policyOf(values.policy),
       insecure: values.insecure,
       ...tlsOf(values),
       webhookHosts: values['webhook-allow'] ?? [],
@@ -108,4 +112,10 @@ function portOf(text: string): number {
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
     throw new Error(`--port is a whole number from 0 to 65535, found ${text}`)
   return port
+}
+
+function policyOf(text: string): PolicyName {
+  const policy = POLICY_NAMES.find(name => name === text)
+  if (policy === undefined) throw new Error(`--policy is one of ${POLICY_NAMES.join(', ')}, found ${text}`)
+  return policy
 }

@@ -3,7 +3,7 @@ import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
-import type { Listener } from '@stoker/protocol'
+import type { Listener, PolicyName } from '@stoker/protocol'
 import { pino } from 'pino'
 import { createApi, SERVER_OPTIONS } from './api/create-api.ts'
 import { answerBrokenRequest } from './api/problems.ts'
@@ -27,7 +27,7 @@ import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
-import { packed } from './scheduler/packed.ts'
+import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { Firing } from './schedules/firing.ts'
 import { SecretVault } from './secret-vault.ts'
@@ -48,6 +48,7 @@ export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  readonly policy?: PolicyName | undefined
   /** Further addresses, like https://0.0.0.0:7443. */
   readonly listen?: readonly string[] | undefined
   /** PEM files of the certificate for https addresses; without them the hub makes its own. */
@@ -83,8 +84,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const store = await openSqliteStore({ folder })
   const clock = new Clock(() => performance.now())
   const disk = new DiskSpace(folder)
+  const policy = POLICIES[options.policy ?? 'packed']
   await disk.fillReserve()
-  const core = new Core(await recover(store, clock), packed, schedulingRules)
+  const core = new Core(await recover(store, clock), policy, schedulingRules)
   await startEpoch(core, store, clock)
   const isNew = core.state.tokens.size === 0
   let latest = core.state
@@ -99,7 +101,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       const state = await recover(store, clock)
       carryLiveness(latest, state)
       latest = state
-      return new Core(state, packed, schedulingRules)
+      return new Core(state, policy, schedulingRules)
     },
     broken,
   })

@@ -19,8 +19,16 @@ describe('a job spec', () => {
         env: {},
         isolation: 'auto',
         network: null,
-        resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null, diskBytes: null },
-        placement: { worker: null, tags: [] },
+        resources: {
+          gpus: 0,
+          gpuMemoryBytes: null,
+          gpuModel: null,
+          gpuSharing: 'exclusive',
+          cpus: 1,
+          memoryBytes: null,
+          diskBytes: null,
+        },
+        placement: { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [] },
         priority: 0,
         timeoutMs: null,
         lostAfterMs: null,
@@ -51,6 +59,44 @@ describe('a job spec', () => {
         retries: { max: 3, on: ['failed', 'timed_out'], initialMs: 2000, maxMs: 300_000 },
       },
     })
+  })
+
+  it('reads tags as a list of what is required, or as what is required, avoided and preferred', () => {
+    const placementOf = (placement: unknown) => {
+      const parsed = parseJobSpec({ command: 'x', placement })
+      return parsed.ok ? parsed.spec.placement : parsed.issues
+    }
+    const none = { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [] }
+    expect(placementOf({ tags: ['b', 'a', 'b'] })).toEqual({ ...none, tags: ['a', 'b'] })
+    expect(placementOf({ tags: { require: ['a'], avoid: ['c'], prefer: ['d'] }, exclude: ['w2', 'w1'] })).toEqual({
+      ...none,
+      tags: ['a'],
+      avoidTags: ['c'],
+      preferTags: ['d'],
+      exclude: ['w1', 'w2'],
+    })
+  })
+
+  it('takes a part of one device when it is shared, and needs to know which part', () => {
+    expect(parseJobSpec({ command: 'x', resources: { gpuSharing: 'shared', gpuMemory: '8GB' } })).toMatchObject({
+      spec: { resources: { gpus: 1, gpuSharing: 'shared', gpuMemoryBytes: 8e9 } },
+    })
+    expect(issuesOf({ command: 'x', resources: { gpuSharing: 'shared' } })['resources.gpuMemory']).toMatch(/missing/)
+    const none = issuesOf({ command: 'x', resources: { gpuSharing: 'shared', gpuMemory: 9, gpus: 0 } })
+    expect(none['resources.gpuMemory']).toMatch(/found 9; .* 1 MiB or more/)
+    expect(none['resources.gpus']).toMatch(/at least one device/)
+    expect(issuesOf({ command: 'x', resources: { gpuSharing: 'half' } })['resources.gpuSharing']).toMatch(/"shared"/)
+  })
+
+  it('refuses wishes that no worker can meet', () => {
+    const issues = issuesOf({
+      command: 'x',
+      placement: { worker: 'w1', exclude: ['w1'], tags: { require: ['a'], avoid: ['a'] } },
+    })
+    expect(issues['placement.exclude']).toMatch(/"w1", which placement.worker asks for/)
+    expect(issues['placement.tags.avoid']).toMatch(/"a", which is required too/)
+    const unknown = issuesOf({ command: 'x', placement: { tags: { requires: ['a'] } } })
+    expect(JSON.stringify(unknown)).toMatch(/requires/)
   })
 
   it('gives inline types no CPU of their own', () => {

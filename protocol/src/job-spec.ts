@@ -5,7 +5,9 @@ import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
 import { checkSecretUses, SecretUse, SecretUseInput, secretUses } from './secret.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
+import { text, word } from './spec-text.ts'
 import { SWEEP_KEYS } from './sweep.ts'
+import { asksForDevices, checkWishes, PlacementInput, placementOf } from './wishes.ts'
 
 const DAY_MS = 86_400_000
 export const MAX_SPEC_BYTES = 256 * 1024
@@ -31,15 +33,6 @@ const duration = (what: string, maxMs = 30 * DAY_MS) =>
     return z.NEVER
   })
 const later = (reason: string) => z.custom<never>(value => value === undefined, { message: reason }).optional()
-/** Neither a program's words nor stored text can hold the character that ends them. */
-const word = (max: number) =>
-  z
-    .string()
-    .max(max)
-    .regex(/^[^\0]*$/, 'no NUL character is allowed')
-
-const text = (max: number) => word(max).min(1)
-
 export const Priority = z.int().min(-100).max(100)
 
 const RETRYABLE = ['failed', 'timed_out'] as const
@@ -106,12 +99,13 @@ const SpecInput = z.strictObject({
       gpus: z.int().min(0).max(64).optional(),
       gpuMemory: size('gpuMemory').optional(),
       gpuModel: text(100).optional(),
+      gpuSharing: z.enum(['exclusive', 'shared']).optional(),
       cpus: z.number().min(0).max(4096).optional(),
       memory: size('memory').optional(),
       disk: size('disk').optional(),
     })
     .optional(),
-  placement: z.strictObject({ worker: text(200).optional(), tags: z.array(text(100)).max(32).optional() }).optional(),
+  placement: PlacementInput.optional(),
   priority: Priority.optional(),
   timeout: duration('timeout').optional(),
   lostAfter: duration('lostAfter').optional(),
@@ -145,11 +139,18 @@ export const JobSpec = z.object({
     gpus: z.number(),
     gpuMemoryBytes: z.number().nullable(),
     gpuModel: z.string().nullable(),
+    gpuSharing: z.enum(['exclusive', 'shared']).default('exclusive'),
     cpus: z.number(),
     memoryBytes: z.number().nullable(),
     diskBytes: z.number().nullable().default(null),
   }),
-  placement: z.object({ worker: z.string().nullable(), tags: z.array(z.string()) }),
+  placement: z.object({
+    worker: z.string().nullable(),
+    exclude: z.array(z.string()).default([]),
+    tags: z.array(z.string()),
+    avoidTags: z.array(z.string()).default([]),
+    preferTags: z.array(z.string()).default([]),
+  }),
   priority: z.number(),
   timeoutMs: z.number().nullable(),
   lostAfterMs: z.number().nullable(),
@@ -179,7 +180,10 @@ export function parseJobSpec(value: unknown): ParsedSpec {
   if (!parsed.success) return { ok: false, issues: specIssues(parsed.error, value, knownKeys) }
   const input = parsed.data
   const type = input.type ?? 'command'
-  const issues = checkInput(type, input.command, input.input ?? {})
+  const issues = [
+    ...checkInput(type, input.command, input.input ?? {}),
+    ...checkWishes(input.resources ?? {}, input.placement ?? {}),
+  ]
   if (issues.length > 0) return { ok: false, issues }
   if (input.isolation === 'none' && input.network === 'none') {
     return {
@@ -215,14 +219,15 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     isolation: input.isolation ?? 'auto',
     network: input.network ?? null,
     resources: {
-      gpus: resources.gpus ?? (resources.gpuMemory === undefined && resources.gpuModel === undefined ? 0 : 1),
+      gpus: resources.gpus ?? (asksForDevices(resources) ? 1 : 0),
       gpuMemoryBytes: resources.gpuMemory ?? null,
       gpuModel: resources.gpuModel ?? null,
+      gpuSharing: resources.gpuSharing ?? 'exclusive',
       cpus: resources.cpus ?? (isInline(type) ? 0 : DEFAULT_CPUS),
       memoryBytes: resources.memory ?? null,
       diskBytes: resources.disk ?? null,
     },
-    placement: { worker: input.placement?.worker ?? null, tags: [...new Set(input.placement?.tags ?? [])].sort() },
+    placement: placementOf(input.placement ?? {}),
     priority: input.priority ?? 0,
     timeoutMs: input.timeout ?? null,
     lostAfterMs: input.lostAfter ?? null,
@@ -252,8 +257,9 @@ export function defaultName(type: string, command: string | readonly string[] | 
 export const JobSpecInput = SpecInput
 
 const NESTED: Readonly<Record<string, readonly string[]>> = {
-  resources: ['gpus', 'gpuMemory', 'gpuModel', 'cpus', 'memory', 'disk'],
-  placement: ['worker', 'tags'],
+  resources: ['gpus', 'gpuMemory', 'gpuModel', 'gpuSharing', 'cpus', 'memory', 'disk'],
+  placement: ['worker', 'exclude', 'tags'],
+  'placement.tags': ['require', 'avoid', 'prefer'],
   retries: ['max', 'on', 'backoff'],
   'retries.backoff': ['initial', 'max'],
 }

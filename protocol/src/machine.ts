@@ -20,6 +20,14 @@ export const GpuSample = z.object({
 })
 export type GpuSample = Readonly<z.infer<typeof GpuSample>>
 
+/** What a worker sees of a device now: memory that programs of others use (null if it cannot tell), and what is wrong with it. */
+export const DeviceNews = z.object({
+  uuid: z.string(),
+  foreignMb: z.number().nullable(),
+  fault: z.string().nullable(),
+})
+export type DeviceNews = Readonly<z.infer<typeof DeviceNews>>
+
 export const HostSample = z.object({
   cpuPercent: z.number(),
   memoryUsedBytes: z.number(),

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   'auth.forbidden': { status: 403, title: 'The token does not allow this' },
   'job.not_found': { status: 404, title: 'No such job' },
   'worker.not_found': { status: 404, title: 'No such worker' },
+  'device.not_found': { status: 404, title: 'No such device' },
   'token.not_found': { status: 404, title: 'No such token' },
   'webhook.not_found': { status: 404, title: 'No such webhook' },
   'webhook.too_many': { status: 409, title: 'The owner has too many webhooks' },

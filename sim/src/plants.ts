@@ -41,7 +41,7 @@ export function meetEarly(core: Core): void {
 
 /** Forgets what is taken: devices and amounts are given out a second time. */
 export const forgetful: Policy = {
-  name: 'forgetful',
+  name: 'packed',
   plan: (view, now) =>
     packed.plan({ ...view, devices: new Map(), workers: new Map([...view.workers].map(withAllFree)) }, now),
 }

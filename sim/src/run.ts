@@ -1,6 +1,9 @@
 import type { NewJob } from '../../hub/src/engine/commands.ts'
 import type { State } from '../../hub/src/engine/state.ts'
+import { neverRefusals } from '../../hub/src/scheduler/fit.ts'
 import { packed } from '../../hub/src/scheduler/packed.ts'
+import { refusalsNow } from '../../hub/src/scheduler/refusals-now.ts'
+import { spread } from '../../hub/src/scheduler/spread.ts'
 import { Ghost } from './check/ghost.ts'
 import { type RunFigures, Stats } from './check/stats.ts'
 import { Client } from './client.ts'
@@ -12,7 +15,7 @@ import { SimHub } from './hub/sim-hub.ts'
 import { linkBatch } from './links.ts'
 import { Network } from './network.ts'
 import { forgetful, ignoreFence, meetEarly, type Plant, renumber } from './plants.ts'
-import { Machine } from './worker/machine.ts'
+import { type DeviceUse, Machine } from './worker/machine.ts'
 import { SimWorker } from './worker/sim-worker.ts'
 import { type FleetMember, makeFleet, makeJob, plainJob } from './workload.ts'
 import { Random } from './world/random.ts'
@@ -107,7 +110,7 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
   const hub: SimHub = new SimHub({
     timeline,
     random: random.fork(),
-    policy: plant === 'double-placement' ? forgetful : packed,
+    policy: plant === 'double-placement' ? forgetful : options.seed % 3 === 0 ? spread : packed,
     specs: isEncoded ? null : specs,
     diesAt: () => {
       const dies = isFaulty() && crashes.chance(plan.crashPoint)
@@ -150,7 +153,7 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
     })
   }
   const skews = new Map<string, number>()
-  const devices = fleet.map(() => new Map<string, string>())
+  const devices = fleet.map((): DeviceUse => new Map())
   const workers = fleet.map(({ introduction, host }) => {
     const { workerId } = introduction
     const wall = () => Math.floor(WALL_START_MS + timeline.now + (skews.get(workerId) ?? 0))
@@ -223,6 +226,7 @@ function isOver(state: State | null): boolean {
 /** After everything was mended something still hangs: what the hub and each worker say about it. */
 function whatIsLeft({ hub, workers, client }: World): string {
   const { state } = hub
+  const stuck = state === null ? [] : whyStuck(state)
   const told = workers
     .filter(worker => !worker.isIdle || worker.refusal !== null)
     .map(({ id, isOpen, refusal }) => `${id} ${refusal ?? (isOpen ? 'is connected and busy' : 'is not connected')}`)
@@ -234,7 +238,21 @@ function whatIsLeft({ hub, workers, client }: World): string {
     state === null
       ? 'no hub'
       : `${state.queued.size} queued, ${state.waiting.size} waiting, ${state.active.size} active (${[...state.active.keys()].slice(0, 3).join(', ')})`
-  return `all was mended, but the run does not end: ${jobs}; ${[...claims, ...told].join('; ')}${client.isDone ? '' : '; a submit has no answer'}`
+  return `all was mended, but the run does not end: ${jobs}; ${[...claims, ...told, ...stuck].join('; ')}${client.isDone ? '' : '; a submit has no answer'}`
+}
+
+/** Why the oldest queued job of each bucket does not start, worker by worker. */
+function whyStuck(state: State): string[] {
+  const now = { wall: Number.MAX_SAFE_INTEGER, lease: 0 }
+  return [...state.queued.buckets()].flatMap(id => {
+    const bucket = state.buckets.get(id)
+    if (bucket === undefined) return []
+    return [...state.workers.values()].map(worker => {
+      const never = neverRefusals(bucket.shape, worker)
+      const refusals = never.length > 0 ? never : refusalsNow(state, bucket, worker, now)
+      return `job ${state.queued.oldest(id)} on ${worker.id}: ${refusals.map(({ text }) => text).join(', ') || 'fits'}`
+    })
+  })
 }
 
 function ignore(): void {}

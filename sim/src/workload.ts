@@ -3,6 +3,8 @@ import type { Introduction } from '../../worker/src/session/worker-session.ts'
 import type { Random } from './world/random.ts'
 
 const GB = 1_000_000_000
+const MIB = 2 ** 20
+const TAGS = ['fast', 'home'] as const
 const ABILITIES: Abilities = {
   executors: ['inline', 'process'],
   sandbox: true,
@@ -61,7 +63,7 @@ function introduce(random: Random, index: number, gpus: readonly Gpu[]): Omit<In
     version: 'sim',
     workerId: `worker-${index}`,
     name: `worker-${index}`,
-    tags: ['fast', 'home'].filter(() => random.chance(0.5)),
+    tags: TAGS.filter(() => random.chance(0.5)),
     maxJobs: random.between(2, 8),
     cpus,
     memoryBytes,
@@ -79,8 +81,16 @@ const PLAIN: JobSpec = {
   env: {},
   isolation: 'auto',
   network: null,
-  resources: { gpus: 0, gpuMemoryBytes: null, gpuModel: null, cpus: 1, memoryBytes: null, diskBytes: null },
-  placement: { worker: null, tags: [] },
+  resources: {
+    gpus: 0,
+    gpuMemoryBytes: null,
+    gpuModel: null,
+    gpuSharing: 'exclusive',
+    cpus: 1,
+    memoryBytes: null,
+    diskBytes: null,
+  },
+  placement: { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [] },
   priority: 0,
   timeoutMs: null,
   lostAfterMs: null,
@@ -114,7 +124,7 @@ export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec 
     input: { runMs, failures, outBytes: isProgram ? random.pick([0, 0, 100, 3_000, 200_000]) : 0 },
     resources: {
       gpus,
-      gpuMemoryBytes: null,
+      ...deviceWish(random, gpus),
       gpuModel: null,
       cpus: random.pick([0, 1, 1, introduction.cpus]),
       memoryBytes: random.chance(0.3) ? introduction.memoryBytes / random.between(1, 4) : null,
@@ -122,11 +132,22 @@ export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec 
     },
     placement: {
       worker: random.chance(0.05) ? introduction.workerId : null,
+      exclude: random.chance(0.05)
+        ? [random.pick(fleet).introduction.name].filter(name => name !== introduction.name)
+        : [],
       tags: random.chance(0.2) ? [...introduction.tags] : [],
+      avoidTags: random.chance(0.1) ? TAGS.filter(tag => !introduction.tags.includes(tag)) : [],
+      preferTags: random.chance(0.2) ? [random.pick(TAGS)] : [],
     },
     priority: random.pick([0, 0, 0, 10, -5]),
     timeoutMs: isProgram && random.chance(0.1) ? 3_000 : null,
     lostAfterMs: random.chance(0.1) ? random.between(2, 30) * 1000 : null,
     retries: { ...PLAIN.retries, max: random.int(4), on: random.chance(0.3) ? ['failed', 'timed_out'] : ['failed'] },
   }
+}
+
+/** Half of the jobs with devices take a part of each; every device has as much as the smallest kind. */
+function deviceWish(random: Random, gpus: number): Pick<JobSpec['resources'], 'gpuMemoryBytes' | 'gpuSharing'> {
+  if (gpus === 0 || random.chance(0.5)) return { gpuMemoryBytes: null, gpuSharing: 'exclusive' }
+  return { gpuMemoryBytes: random.pick([1_000, 4_000, 7_000, 12_000]) * MIB, gpuSharing: 'shared' }
 }

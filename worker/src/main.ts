@@ -13,7 +13,7 @@ import type { Executor } from './executors/port.ts'
 import { probeSandbox } from './executors/probe-sandbox.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
 import { claimUids } from './executors/uid-range.ts'
-import { GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
+import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
 import { Workspaces } from './run/workspace.ts'
 import { shutDownOnSignals } from './shut-down.ts'
@@ -22,6 +22,7 @@ import { VERSION } from './version.ts'
 /** Offers on their way that the worker has not answered yet; more would only wait in its memory. */
 const WINDOW = 1024
 const GPU_SAMPLE_MS = 2000
+const DEVICE_LOOK_MS = 10_000
 
 try {
   await main(readConfig(process.argv.slice(2)))
@@ -58,6 +59,12 @@ async function main(config: WorkerConfig): Promise<void> {
         restartDelayMs: attempt => nextDelayMs({ attempt, baseMs: 1000, maxMs: 60_000, random: Math.random }),
       })
     : null
+  const watch = new DeviceWatch({
+    uuids: hardware.gpus.filter(gpu => !gpu.simulated).map(gpu => gpu.uuid),
+    intervalMs: DEVICE_LOOK_MS,
+    samples: () => gpuSampler?.latest() ?? [],
+    inUse: () => runner.devicesInUse,
+  })
   const workspaces = new Workspaces(join(folder, 'attempts'))
   const now = () => Date.now()
   let saidReady = false
@@ -81,7 +88,12 @@ async function main(config: WorkerConfig): Promise<void> {
     },
     spoolFile: new SpoolFile(join(folder, 'spool.jsonl')),
     workspaces,
-    sources: { host: () => hostSampler.sample(), gpus: () => gpuSampler?.latest() ?? [], now },
+    sources: {
+      host: () => hostSampler.sample(),
+      gpus: () => gpuSampler?.latest() ?? [],
+      devices: () => watch.latest(),
+      now,
+    },
     now,
     steadyNow: () => performance.now(),
     random: Math.random,
@@ -94,7 +106,7 @@ async function main(config: WorkerConfig): Promise<void> {
     connection: isOpen => status.connection(isOpen ? new Date(now()).toISOString() : null),
     refused: () => void leaveAlone(1),
   })
-  const runner = new Runner({
+  const runner: Runner = new Runner({
     executor,
     workspaces,
     delivery: agent,
@@ -106,10 +118,11 @@ async function main(config: WorkerConfig): Promise<void> {
     env: config.env,
     now,
   })
+  if (gpuSampler !== null) await watch.start()
   const status = new StatusFile(folder, await statusOf(config, identity.workerId, maxJobs), () => runner.count)
   const cleanUp = async () => {
     status.close()
-    await Promise.all([gpuSampler?.stop(), lock.release()])
+    await Promise.all([gpuSampler?.stop(), watch.stop(), lock.release()])
   }
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
   const leaveAlone = async (code: number) => {

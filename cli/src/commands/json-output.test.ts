@@ -26,12 +26,17 @@ const worker: Worker = {
   running: 1,
   cpus: { total: 8, claimed: 1 },
   memoryBytes: { total: 16e9, claimed: 0 },
-  gpus: { total: 1, claimed: 0 },
+  gpus: { total: 1, claimed: 0, out: 0 },
   simulated: true,
   registeredAt: NOW,
   lastSeenAt: NOW,
 }
 const gpu = { index: 0, uuid: 'GPU-1', name: 'Test GPU', memoryMb: 24_000, driver: null, simulated: true }
+const device = {
+  ...{ uuid: 'GPU-1', index: 0, name: 'Test GPU', memoryMb: 24_000, simulated: true, workers: ['box'] },
+  ...{ claims: 0, claimedMb: 0, foreignMb: 2048, fault: null },
+  quarantine: { reason: 'its fan is loud', by: 'ann', at: NOW },
+}
 const detail: WorkerDetail = {
   ...worker,
   hardware: {
@@ -46,6 +51,7 @@ const detail: WorkerDetail = {
     gpus: [gpu],
     gpuNote: null,
   },
+  devices: [device],
   abilities: {
     executors: ['inline', 'process'],
     sandbox: true,
@@ -114,6 +120,8 @@ beforeEach(() => {
     'GET /api/v1/workers/box': [200, detail],
     'POST /api/v1/workers/box/drain': [200, { ...worker, state: 'draining' }],
     'POST /api/v1/workers/box/resume': [200, worker],
+    'POST /api/v1/devices/GPU-1/quarantine': [200, device],
+    'DELETE /api/v1/devices/GPU-1/quarantine': [204, undefined],
     'POST /api/v1/tokens': [201, { ...token, secret: 'stk_secret' }],
     'GET /api/v1/tokens': [200, { tokens: [token] }],
     'DELETE /api/v1/tokens/:id': [204, undefined],
@@ -189,6 +197,8 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['workers', ['workers', 'box'], 0, 'w-1\n'],
   ['drain', ['drain', 'box'], 0, 'w-1\n'],
   ['resume', ['resume', 'box'], 0, 'w-1\n'],
+  ['device quarantine', ['device', 'quarantine', 'GPU-1', '--reason', 'its fan is loud'], 0, 'GPU-1\n'],
+  ['device release', ['device', 'release', 'GPU-1'], 0, 'GPU-1\n'],
   ['token create', ['token', 'create', '--role', 'submit', '--owner', 'ann', '--expires-in', '30d'], 0, 'stk_secret\n'],
   ['token list', ['token', 'list'], 0, 't-1\n'],
   ['token revoke', ['token', 'revoke', 't-1'], 0, 't-1\n'],

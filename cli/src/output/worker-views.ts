@@ -1,4 +1,4 @@
-import { formatSize, type Worker, type WorkerDetail } from '@stoker/protocol'
+import { type Device, formatSize, type Worker, type WorkerDetail } from '@stoker/protocol'
 import { ago, shortId } from './job-words.ts'
 import type { Paper } from './paper.ts'
 import { plainText } from './plain-text.ts'
@@ -23,11 +23,7 @@ export const workerDetailView: View<WorkerDetail> = {
   ids: worker => [worker.id],
   human(worker, paper) {
     const { hardware, abilities } = worker
-    const gpus = hardware.gpus.map(gpu => {
-      const sample = worker.samples.at(-1)?.gpus.find(one => one.uuid === gpu.uuid)
-      const use = sample?.utilization == null ? '' : `, ${sample.utilization}% busy`
-      return `GPU ${gpu.index}: ${gpu.name}, ${formatSize(gpu.memoryMb * 1e6)}${use}${gpu.simulated ? ' (simulated)' : ''}`
-    })
+    const gpus = worker.devices.map(device => deviceText(device, worker))
     const jobs = worker.attempts.map(one => `runs ${shortId(one.job)}, attempt ${one.attempt}, ${one.state}`)
     const lines = [
       `${hardware.cpuModel}, ${hardware.cores} cores, ${formatSize(hardware.memoryBytes)}, ${hardware.os} ${hardware.arch}`,
@@ -40,6 +36,23 @@ export const workerDetailView: View<WorkerDetail> = {
     const details = lines.filter(line => line !== '').map(line => plainText(line))
     return [table(workerColumns(paper), [worker], paper), '', ...details].join('\n')
   },
+}
+
+function deviceText(device: Device, { samples }: WorkerDetail): string {
+  const { index, name, memoryMb, claims, claimedMb, foreignMb, fault, quarantine, uuid, simulated } = device
+  const sample = samples.at(-1)?.gpus.find(one => one.uuid === uuid)
+  const words = [
+    `GPU ${index}: ${name}`,
+    formatSize(memoryMb * 2 ** 20),
+    sample?.utilization == null ? '' : `${sample.utilization}% busy`,
+    claims === 0 ? 'free' : `${formatSize(claimedMb * 2 ** 20)} claimed by ${claims} job${claims === 1 ? '' : 's'}`,
+    foreignMb === null || foreignMb === 0 ? '' : `${formatSize(foreignMb * 2 ** 20)} used by programs of others`,
+    fault === null ? '' : `FAULTY: ${fault}`,
+    quarantine === null ? '' : `QUARANTINED by ${quarantine.by}: ${quarantine.reason}`,
+    simulated ? 'simulated' : '',
+    uuid,
+  ]
+  return words.filter(word => word !== '').join(', ')
 }
 
 function isolationText(abilities: WorkerDetail['abilities']): string {
@@ -70,7 +83,8 @@ function workerColumns(paper: Paper): Column<Worker>[] {
 }
 
 function gpusOf(worker: Worker): string {
-  return `${worker.gpus.claimed}/${worker.gpus.total}${worker.simulated ? ' simulated' : ''}`
+  const out = worker.gpus.out === 0 ? '' : ` ${worker.gpus.out} out`
+  return `${worker.gpus.claimed}/${worker.gpus.total}${worker.simulated ? ' simulated' : ''}${out}`
 }
 
 function paintState(worker: Worker, text: string, { color }: Paper): string {

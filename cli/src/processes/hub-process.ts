@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Command } from 'commander'
+import { POLICY_NAMES } from '@stoker/protocol'
+import { type Command, Option } from 'commander'
 import { saveContext } from '../contexts.ts'
 import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
@@ -14,6 +15,7 @@ export interface HubOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
+  readonly policy: string
   readonly listen?: readonly string[] | undefined
   readonly tls?: string | undefined
   readonly tlsCert?: string | undefined
@@ -36,6 +38,11 @@ export function withHubOptions(command: Command, io: Io): Command {
     .option('--tls-cert <file>', 'certificate for https addresses, in PEM form')
     .option('--tls-key <file>', 'its key')
     .option('--insecure', 'allow plain HTTP where other machines can reach it')
+    .addOption(
+      new Option('--policy <name>', 'fill workers one by one, or load them evenly')
+        .choices(POLICY_NAMES)
+        .default('packed'),
+    )
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
@@ -55,7 +62,7 @@ export interface HubPlace {
 export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPlace {
   const folder = join(data ?? io.config.dataFolder, 'hub')
   const args = [
-    ...['serve', '--data', folder, '--host', host, '--port', String(port)],
+    ...['serve', '--data', folder, '--host', host, '--port', String(port), '--policy', of.policy],
     ...(of.listen ?? []).flatMap(url => ['--listen', url]),
     ...(of.tls === undefined ? [] : ['--tls', of.tls]),
     ...(of.tlsCert === undefined ? [] : ['--tls-cert', of.tlsCert]),

@@ -8,11 +8,15 @@ export interface SpecOptions {
   readonly gpus?: number
   readonly gpuMemory?: string
   readonly gpuModel?: string
+  readonly gpuSharing?: string
   readonly cpus?: number
   readonly memory?: string
   readonly timeout?: string
   readonly priority?: number
   readonly tag?: readonly string[]
+  readonly avoidTag?: readonly string[]
+  readonly preferTag?: readonly string[]
+  readonly excludeWorker?: readonly string[]
   readonly worker?: string
   readonly env?: Readonly<Record<string, string>>
   readonly label?: Readonly<Record<string, string>>
@@ -33,12 +37,18 @@ export function withSpecOptions(command: Command): Command {
     .option('--gpus <n>', 'how many GPUs', wholeNumber)
     .option('--gpu-memory <size>', 'memory each GPU must have, like 24GB')
     .option('--gpu-model <text>', 'part of the name of the GPU')
+    .addOption(
+      new Option('--gpu-sharing <kind>', 'whole GPUs, or --gpu-memory of each').choices(['exclusive', 'shared']),
+    )
     .option('--cpus <n>', 'how many CPUs, also 0.5', someNumber)
     .option('--memory <size>', 'main memory, like 16GB')
     .option('--timeout <duration>', 'longest run, like 90s or 2h')
     .option('--priority <n>', '-100 to 100, higher first', wholeNumber)
     .option('--tag <tag>', 'only workers with this tag (repeatable)', gatherText)
+    .option('--avoid-tag <tag>', 'no worker with this tag (repeatable)', gatherText)
+    .option('--prefer-tag <tag>', 'rather workers with this tag (repeatable)', gatherText)
     .option('--worker <name>', 'only this worker')
+    .option('--exclude-worker <name>', 'not this worker (repeatable)', gatherText)
     .option('--env <K=V>', 'a variable of the program (repeatable)', gatherPair)
     .option('--label <K=V>', 'a label for lists (repeatable)', gatherPair)
     .option('--input <K=JSON>', 'an input of the program; what is not JSON is text (repeatable)', gatherInput)
@@ -63,10 +73,11 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
       gpus: of.gpus,
       gpuMemory: of.gpuMemory,
       gpuModel: of.gpuModel,
+      gpuSharing: of.gpuSharing,
       cpus: of.cpus,
       memory: of.memory,
     }),
-    placement: under(spec.placement, { worker: of.worker, tags: of.tag }),
+    placement: under(spec.placement, { worker: of.worker, exclude: of.excludeWorker, tags: tagsOf(of) }),
     env: under(spec.env, of.env ?? {}),
     labels: under(spec.labels, of.label ?? {}),
     input: under(spec.input, of.input ?? {}),
@@ -78,6 +89,12 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
 function joined(base: unknown, own: readonly unknown[] | undefined): unknown {
   if (own === undefined || (base !== undefined && !Array.isArray(base))) return base
   return [...(base ?? []), ...own]
+}
+
+/** The short form when only required tags are named. */
+function tagsOf({ tag, avoidTag, preferTag }: SpecOptions): unknown {
+  if (avoidTag === undefined && preferTag === undefined) return tag
+  return given({ require: tag, avoid: avoidTag, prefer: preferTag })
 }
 
 function under(base: unknown, own: Readonly<Record<string, unknown>>): unknown {

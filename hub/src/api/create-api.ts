@@ -4,6 +4,7 @@ import { addAuditRoute } from './audit.ts'
 import { keepAuditTrail } from './audit-trail.ts'
 import { TokenBook } from './auth.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
+import { addDeviceRoutes } from './devices.ts'
 import { addDocsRoutes } from './docs.ts'
 import { addFeedRoute } from './feed.ts'
 import { addGroupRoutes } from './groups.ts'
@@ -101,6 +102,7 @@ function addRoutes(api: Api, context: RouteContext): void {
   addLogsRoute(api, context)
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
+  addDeviceRoutes(api, context)
   addTokenRoutes(api, context)
   addWebhookRoutes(api, context)
   addOwnerRoutes(api, context)

@@ -1,6 +1,6 @@
 import { NewOwnerLimits, NO_LIMITS, Owner, OwnerLimits, OwnerName, OwnerPage, Problem } from '@stoker/protocol'
 import { z } from 'zod'
-import { limitsOf, useOf } from '../engine/owner-limits.ts'
+import { limitsOf } from '../engine/owner-limits.ts'
 import type { State } from '../engine/state.ts'
 import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
@@ -99,5 +99,6 @@ function ownersOf({ counters, limits, tokens }: State): string[] {
 }
 
 function viewOwner(state: State, owner: string): Owner {
-  return { owner, counts: countJobs(state, owner), ...useOf(state, owner), limits: limitsOf(state, owner) }
+  const { slots: running, devices: gpus } = state.ownerUses.get(owner)?.now ?? { slots: 0, devices: 0 }
+  return { owner, counts: countJobs(state, owner), running, gpus, limits: limitsOf(state, owner) }
 }

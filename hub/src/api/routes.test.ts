@@ -2,7 +2,7 @@ import { JobDetail } from '@stoker/protocol'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestDocument } from './test-document.ts'
 import { openTestHub, type TestHub } from './test-hub.ts'
-import { TestWorker } from './test-worker.ts'
+import { HARDWARE, TestWorker } from './test-worker.ts'
 
 /** Routes with a test file of their own. */
 const ELSEWHERE = /^\w+ \/api\/v1\/(groups|owners|schedules)\b/
@@ -269,6 +269,28 @@ test('secrets are set, listed, sealed anew and removed, and all of it is written
   expect((await document.call('DELETE', '/api/v1/secrets/KEY')).status).toBe(204)
   const [last] = (await document.call('GET', '/api/v1/audit')).json.entries
   expect(last).toMatchObject({ action: 'DELETE /api/v1/secrets/:name', target: 'KEY', status: 204 })
+})
+
+test('a device is quarantined and released by an admin, and its worker shows it', async () => {
+  const gpu = { index: 0, uuid: 'GPU-9', name: 'Test GPU', memoryMb: 24_000, driver: null, simulated: false }
+  const hardware = { ...HARDWARE, gpus: [gpu] }
+  await TestWorker.join(fleet, { name: 'rig', hardware })
+  const path = '/api/v1/devices/GPU-9/quarantine'
+  const body = { reason: 'its fan is loud' }
+  expect((await fleetDocument.call('POST', path, { body, token: await fleet.token('submit', 'x') })).status).toBe(403)
+  expect((await fleetDocument.call('POST', path, { body: {} })).json).toMatchObject({ code: 'request.invalid' })
+  const { json } = await fleetDocument.call('POST', path, { body })
+  expect(json).toMatchObject({ uuid: 'GPU-9', workers: ['rig'], quarantine: { ...body, by: 'ada' } })
+  const shown = await fleetDocument.call('GET', '/api/v1/workers/rig')
+  expect(shown.json).toMatchObject({ gpus: { total: 1, out: 1 }, devices: [{ quarantine: body }] })
+  const job = { command: 'x', resources: { gpus: 1 }, placement: { worker: 'rig' } }
+  const { jobs } = (await fleetDocument.call('POST', '/api/v1/jobs', { body: job })).json
+  expect((await fleetDocument.call('GET', `/api/v1/jobs/${jobs[0].id}`)).json.state).toBe('queued')
+  expect((await fleetDocument.call('DELETE', path)).status).toBe(204)
+  expect((await fleetDocument.call('GET', `/api/v1/jobs/${jobs[0].id}`)).json.state).toBe('active')
+  const unknown = await fleetDocument.call('POST', '/api/v1/devices/GPU-0/quarantine', { body })
+  expect(unknown.json).toMatchObject({ status: 404, code: 'device.not_found' })
+  await fleetDocument.call('POST', `/api/v1/jobs/${jobs[0].id}/cancel`)
 })
 
 test('the hub tells how it is, counts its answers and describes itself', async () => {

@@ -93,6 +93,19 @@ export class TestWorker {
   }
 }
 
+export const HARDWARE = {
+  cpuModel: 'test',
+  cores: 8,
+  memoryBytes: 16e9,
+  disk: { freeBytes: 1e12, totalBytes: 1e12 },
+  hostname: 'here',
+  os: 'linux',
+  arch: 'x64',
+  pythons: [],
+  gpus: [],
+  gpuNote: null,
+}
+
 function aHello(workerId: string, overrides: Partial<Hello> = {}): Hello {
   return {
     t: 'hello',
@@ -106,18 +119,7 @@ function aHello(workerId: string, overrides: Partial<Hello> = {}): Hello {
     cpus: 8,
     memoryBytes: 16e9,
     window: 8,
-    hardware: {
-      cpuModel: 'test',
-      cores: 8,
-      memoryBytes: 16e9,
-      disk: { freeBytes: 1e12, totalBytes: 1e12 },
-      hostname: 'here',
-      os: 'linux',
-      arch: 'x64',
-      pythons: [],
-      gpus: [],
-      gpuNote: null,
-    },
+    hardware: HARDWARE,
     abilities: {
       executors: ['inline', 'process'],
       sandbox: true,

@@ -1,6 +1,7 @@
 import type { Worker, WorkerDetail } from '@stoker/protocol'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { State, WorkerState } from '../engine/state.ts'
+import { isOut, viewDevice } from './device-views.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'
 
 const MB = 1_000_000
@@ -26,7 +27,11 @@ export function viewWorker(worker: WorkerState, state: State): Worker {
     running: worker.active.size,
     cpus: { total: facts.cpusMilli / 1000, claimed: (facts.cpusMilli - worker.cpusMilliFree) / 1000 },
     memoryBytes: { total: facts.memoryMb * MB, claimed: (facts.memoryMb - worker.memoryMbFree) * MB },
-    gpus: { total: gpus.length, claimed: gpus.filter(({ uuid }) => state.devices.has(uuid)).length },
+    gpus: {
+      total: gpus.length,
+      claimed: gpus.filter(({ uuid }) => state.devices.has(uuid)).length,
+      out: gpus.filter(gpu => isOut(gpu, state)).length,
+    },
     simulated: gpus.some(({ simulated }) => simulated),
     registeredAt: isoTime(worker.registeredAt),
     lastSeenAt: isoTimeOrNull(worker.seenAt),
@@ -34,8 +39,12 @@ export function viewWorker(worker: WorkerState, state: State): Worker {
 }
 
 /** All but the attempts, whose job ids only the store knows. */
-export function viewWorkerLoad(worker: WorkerState, board: LiveBoard): Omit<WorkerDetail, keyof Worker | 'attempts'> {
+export function viewWorkerLoad(
+  worker: WorkerState,
+  state: State,
+  board: LiveBoard,
+): Omit<WorkerDetail, keyof Worker | 'attempts'> {
   const { hardware, abilities } = worker.facts
   const samples = board.samplesOf(worker.id).map(({ at, host, gpus }) => ({ at: isoTime(at), host, gpus: [...gpus] }))
-  return { hardware, abilities, samples }
+  return { hardware, devices: hardware.gpus.map(gpu => viewDevice(gpu, state)), abilities, samples }
 }

@@ -32,7 +32,11 @@ export function addWorkerRoutes(api: Api, context: RouteContext): void {
     handler: async request => {
       const { active, ...view } = await engine.read(state => {
         const worker = knownWorker(state, request.params.id)
-        return { ...viewWorker(worker, state), ...viewWorkerLoad(worker, board), active: [...worker.active.values()] }
+        return {
+          ...viewWorker(worker, state),
+          ...viewWorkerLoad(worker, state, board),
+          active: [...worker.active.values()],
+        }
       })
       return { ...view, attempts: await viewAttempts(context, callerOf(request), active) }
     },

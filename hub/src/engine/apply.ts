@@ -1,12 +1,12 @@
 import type { Change, ChangeOf, JobState, TerminalState } from '@stoker/protocol'
 import { addWaiting, isBornWaiting, WAITING_APPLIERS } from './apply-waiting.ts'
-import { freeDevices, giveBack, takeClaim, workerOf } from './claims.ts'
+import { claimOf, freeDevices, giveBack, takeClaim, touchDevice, workerOf } from './claims.ts'
 import { addGroup, countInGroup } from './groups.ts'
 import { applyOwned } from './owned.ts'
-import { giveUse } from './owner-limits.ts'
 import { applyOwnerRules } from './owner-rules.ts'
+import { giveUse, settleUse } from './owner-use.ts'
 import { bucketKey } from './shape-of.ts'
-import { type ActiveJob, type Claim, claimKey, countersOf, type State, type WorkerState } from './state.ts'
+import { type ActiveJob, claimKey, countersOf, type State, type WorkerState } from './state.ts'
 import { bucketOf, countMove } from './tally.ts'
 import { beginSettling, dropEdgesOf, putWaiting, takeWaiting } from './waiting.ts'
 import { classKeyOf } from './worker-class.ts'
@@ -84,6 +84,7 @@ const APPLIERS: Appliers = {
     const lost = worker.lost.get(claimKey(change))
     if (lost === undefined) return
     worker.lost.delete(claimKey(change))
+    settleUse(state, lost.claim.owner, change.at, false)
     giveBack(state, lost.claim)
   },
   ended: (state, { job, state: end }) => {
@@ -98,13 +99,23 @@ const APPLIERS: Appliers = {
     workerOf(state, id).draining = on
     state.dirtyWorkers.add(id)
   },
-  workerRemoved: (state, { id }) => {
+  workerRemoved: (state, { id, at }) => {
     for (const { claim } of workerOf(state, id).lost.values()) {
-      freeDevices(state, claim)
+      settleUse(state, claim.owner, at, false)
       giveUse(state, claim)
+      freeDevices(state, claim)
     }
     state.workers.delete(id)
+    state.fleet.known = null
     state.dirtyWorkers.delete(id)
+  },
+  deviceQuarantined: (state, { uuid, reason, by, at }) => {
+    state.quarantined.set(uuid, { reason, by, at })
+    touchDevice(state, uuid)
+  },
+  deviceReleased: (state, { uuid }) => {
+    state.quarantined.delete(uuid)
+    touchDevice(state, uuid)
   },
   batch: (state, { worker, n }) => {
     workerOf(state, worker).batch = n
@@ -130,18 +141,8 @@ const APPLIERS: Appliers = {
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
   const queued = state.queued.remove(change.job)
-  const { shape, owner, groupId } = bucketOf(state, queued.bucket)
-  const claim: Claim = {
-    job: change.job,
-    epoch: change.epoch,
-    attempt: change.attempt,
-    worker: change.worker,
-    gpus: change.gpus,
-    cpusMilli: shape.cpusMilli,
-    memoryMb: shape.memoryMb,
-    owner,
-    groupId,
-  }
+  const claim = claimOf(change, change.worker, change.gpus, bucketOf(state, queued.bucket))
+  settleUse(state, claim.owner, change.at, true)
   const active: ActiveJob = {
     seq: change.job,
     bucket: queued.bucket,
@@ -161,6 +162,7 @@ function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
 
 function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void {
   const active = deactivate(state, change.job)
+  settleUse(state, active.claim.owner, change.at, false)
   giveBack(state, active.claim)
   if (change.next === 'queued') {
     countMove(state, active.bucket, 'active', 'queued')
@@ -232,11 +234,13 @@ function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'
     leased: 0,
     mistrusted: false,
     coolDown: new Map(),
+    deviceNews: new Map(),
   }
   worker.facts = facts
   worker.classKey = classKeyOf(facts)
   recountFree(worker)
   state.workers.set(id, worker)
+  state.fleet.known = null
   state.dirtyWorkers.add(id)
 }
 

@@ -67,6 +67,8 @@ export type Command =
   | { readonly kind: 'tick' }
   | { readonly kind: 'drain'; readonly worker: string; readonly on: boolean }
   | { readonly kind: 'removeWorker'; readonly worker: string }
+  | { readonly kind: 'quarantine'; readonly uuid: string; readonly reason: string; readonly by: string }
+  | { readonly kind: 'releaseDevice'; readonly uuid: string; readonly by: string }
   | {
       readonly kind: 'addToken'
       readonly id: string
@@ -173,6 +175,8 @@ export interface Replies {
   tick: null
   drain: null
   removeWorker: null
+  quarantine: null
+  releaseDevice: null
   addToken: null
   revokeToken: null
   addWebhook: null

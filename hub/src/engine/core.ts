@@ -7,8 +7,10 @@ import { decide } from './decide/decide.ts'
 import type { Emit, Rules } from './decide/emit.ts'
 import { settle } from './decide/settle.ts'
 import { projectGroups } from './groups.ts'
+import { keepPlan } from './keep-plan.ts'
 import { wakeLimited } from './owner-limits.ts'
-import { project, projectCounters } from './project.ts'
+import { project } from './project.ts'
+import { projectCounters, projectOwnerUses } from './project-sums.ts'
 import type { Now, State } from './state.ts'
 
 /** Everything one batch of commands did, ready to be made durable and then told. */
@@ -59,7 +61,7 @@ export class Core {
     this.#place(now)
     if (this.#changes.length === 0 && this.#rows.length === 0) return null
     const { state } = this
-    const rows = this.#rows.concat(projectCounters(state), projectGroups(state, now.wall))
+    const rows = this.#rows.concat(projectCounters(state), projectGroups(state, now.wall), projectOwnerUses(state))
     const changes = this.#changes
     const submissions = this.#submissions
     this.#changes = []
@@ -67,6 +69,7 @@ export class Core {
     this.#submissions = new Map()
     state.dirtyCounters.clear()
     state.dirtyGroups.clear()
+    state.dirtyOwners.clear()
     if (changes.length === 0)
       return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
     const body = JSON.stringify({ v: JOURNAL_VERSION, epoch: state.epoch, changes })
@@ -79,7 +82,8 @@ export class Core {
   #place(now: Now): void {
     const { state } = this
     wakeLimited(state)
-    for (const { job, worker, gpus } of this.#policy.plan(state, now)) {
+    const plan = this.#policy.plan(state, now)
+    for (const { job, worker, gpus } of plan.placements) {
       const attempt = (state.queued.get(job)?.attempts ?? 0) + 1
       this.#emit.change({ c: 'placed', job, epoch: state.epoch, attempt, worker, gpus: [...gpus], at: now.wall })
       const active = state.active.get(job)
@@ -87,6 +91,7 @@ export class Core {
     }
     state.dirtyBuckets.clear()
     state.dirtyWorkers.clear()
+    keepPlan(state, plan, now)
   }
 
   readonly #emit: Emit = {

@@ -1,3 +1,4 @@
+import { hearDevices } from './device-news.ts'
 import type { Now, State, WorkerState } from './state.ts'
 
 /** A worker silent this long gets nothing new, though its leases still hold. */
@@ -25,6 +26,7 @@ export function setConnected(state: State, id: string, connected: boolean): void
   const worker = state.workers.get(id)
   if (worker === undefined) return
   worker.connected = connected
+  if (!connected) hearDevices(state, id, [])
   if (connected) state.dirtyWorkers.add(id)
 }
 
@@ -40,5 +42,6 @@ export function carryLiveness(from: State, to: State): void {
     worker.connected = before.connected
     worker.heardAt = before.heardAt
     worker.seenAt = before.seenAt
+    hearDevices(to, id, [...before.deviceNews.values()])
   }
 }

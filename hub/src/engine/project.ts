@@ -6,7 +6,7 @@ import { groupRow } from './groups.ts'
 import { projectOwned } from './owned.ts'
 import { projectOwnerRules } from './owner-rules.ts'
 import { projectCauses, projectNoCauses, setJob, WAITING_PROJECTORS } from './project-waiting.ts'
-import { type ActiveJob, claimKey, countersOf, type LostAttempt, type State } from './state.ts'
+import { type ActiveJob, claimKey, type LostAttempt, type State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
 export type Submissions = ReadonlyMap<number, NewJob>
@@ -113,6 +113,10 @@ const PROJECTORS: Projectors = {
       }),
     ),
   ],
+  deviceQuarantined: ({ uuid, reason, by, at }) => [
+    { op: 'put', table: 'device', row: { uuid, reason, quarantinedBy: by, quarantinedAt: at } },
+  ],
+  deviceReleased: ({ uuid }) => [{ op: 'delete', table: 'device', key: { uuid } }],
   batch: ({ worker, n }) => [{ op: 'update', table: 'worker', key: { id: worker }, set: { batch: n } }],
   token: ({ c: _, at, ...token }) => [{ op: 'insert', table: 'token', row: { ...token, createdAt: at, usedBy: null } }],
   tokenUsed: ({ id, by }) => [{ op: 'update', table: 'token', key: { id }, set: { usedBy: by } }],
@@ -123,15 +127,6 @@ const PROJECTORS: Projectors = {
     { op: 'insert', table: 'audit', row: { ...entry, details: JSON.stringify(details), status: null } },
   ],
   auditEnded: ({ id, status }) => [{ op: 'update', table: 'audit', key: { id }, set: { status } }],
-}
-
-/** Counters are written as they stand after the batch, once each however often they moved. */
-export function projectCounters(state: State): RowWrite[] {
-  return [...state.dirtyCounters].map(moved => {
-    const name = moved.slice(0, moved.indexOf(':')) as JobRow['state']
-    const owner = moved.slice(name.length + 1)
-    return { op: 'put', table: 'counter', row: { owner, state: name, n: countersOf(state, owner)[name] } }
-  })
 }
 
 function projectSubmitted(
@@ -268,7 +263,9 @@ function attemptRow(
 ): AttemptRow {
   const { claim, placedAt, runningAt, isolation } = active
   const body = {
+    owner: claim.owner,
     gpus: claim.gpus,
+    gpuMemoryMb: claim.gpuMemoryMb,
     placedAt,
     runningAt,
     isolation,
@@ -278,7 +275,6 @@ function attemptRow(
     usage: null,
     cpusMilli: claim.cpusMilli,
     memoryMb: claim.memoryMb,
-    owner: claim.owner,
     groupId: claim.groupId,
     ...end,
   }

@@ -2,22 +2,25 @@ import {
   type AttemptRow,
   type BucketRow,
   type CounterRow,
+  type DeviceRow,
   type EdgeRow,
   type GroupRow,
   type HoldRow,
   isTerminal,
   type JobState,
   type OwnerLimitsRow,
+  type OwnerUseRow,
   type ScheduleRow,
-  type Shape,
+  Shape,
   type Terms,
   type TokenRow,
   type WebhookRow,
   type WorkerRow,
 } from '@stoker/protocol'
 import { apply } from './apply.ts'
-import { takeClaim } from './claims.ts'
+import { claimOf, takeClaim } from './claims.ts'
 import { restoreGroup } from './groups.ts'
+import { useOf } from './owner-use.ts'
 import { bucketKey } from './shape-of.ts'
 import {
   type ActiveJob,
@@ -47,6 +50,8 @@ export interface RecoveredRows {
   readonly groups: readonly GroupRow[]
   readonly limits: readonly OwnerLimitsRow[]
   readonly schedules: readonly ScheduleRow[]
+  readonly ownerUses: readonly OwnerUseRow[]
+  readonly devices: readonly DeviceRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly RecoveredActive[]
   readonly edges: readonly (EdgeRow & { readonly id: string; readonly state: JobState })[]
@@ -111,6 +116,9 @@ export class Recovering {
     for (const row of rows.groups) restoreGroup(state, row)
     for (const { owner, ...limits } of rows.limits) state.limits.set(owner, limits)
     for (const { spec: _, ...schedule } of rows.schedules) state.schedules.set(schedule.id, schedule)
+    for (const { owner, average, at } of rows.ownerUses) Object.assign(useOf(state, owner), { average, at })
+    for (const { uuid, reason, quarantinedBy: by, quarantinedAt: at } of rows.devices)
+      state.quarantined.set(uuid, { reason, by, at })
     for (const row of rows.active) this.#restoreActive(row, now)
     for (const row of rows.claims) restoreLost(state, row)
     for (const { state: other, ...edge } of rows.edges) {
@@ -124,7 +132,7 @@ export class Recovering {
 
   #bucket(row: BucketRow): void {
     const { id, owner, priority, groupId } = row
-    const shape: Shape = JSON.parse(row.shape)
+    const shape = Shape.parse(JSON.parse(row.shape))
     const terms: Terms = JSON.parse(row.terms)
     const key = bucketKey(owner, priority, shape, terms, groupId)
     this.#state.buckets.set(id, { id, key, owner, priority, shape, terms, groupId, live: this.#live.get(id) ?? 0 })
@@ -139,17 +147,8 @@ export class Recovering {
     const worker = state.workers.get(row.worker)
     if (job === undefined || bucket === undefined || worker === undefined)
       throw new Error(`job ${row.seq} is active without its bucket or worker`)
-    const claim: Claim = {
-      job: row.seq,
-      epoch: row.attemptEpoch,
-      attempt: job.attempts,
-      worker: row.worker,
-      gpus: row.gpus,
-      cpusMilli: bucket.shape.cpusMilli,
-      memoryMb: bucket.shape.memoryMb,
-      owner: bucket.owner,
-      groupId: bucket.groupId,
-    }
+    const fence = { job: row.seq, epoch: row.attemptEpoch, attempt: job.attempts }
+    const claim = claimOf(fence, row.worker, row.gpus, bucket)
     const active: ActiveJob = {
       seq: row.seq,
       bucket: job.bucket,
@@ -197,10 +196,11 @@ function restoreLost(state: State, row: AttemptRow): void {
     epoch: row.epoch,
     attempt: row.number,
     worker: row.worker,
+    owner: body.owner,
     gpus: body.gpus,
+    gpuMemoryMb: body.gpuMemoryMb,
     cpusMilli: body.cpusMilli,
     memoryMb: body.memoryMb,
-    owner: body.owner,
     groupId: body.groupId,
   }
   worker.lost.set(claimKey(claim), {

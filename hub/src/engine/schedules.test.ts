@@ -111,7 +111,7 @@ it('a group keeps its counts in memory only while a member lives, and costs a qu
   expect(house.state.groups.get('g')?.counts).toMatchObject({ active: 1, queued: 1 })
   for (const job of [1, 2]) house.report('w', house.ended(house.fenceOf(job), 'completed'))
   expect(house.state.groups.size).toBe(0)
-  expect(dump(house.state)).toMatchObject({ groups: {}, use: {} })
+  expect(dump(house.state)).toMatchObject({ groups: {}, ownerUses: { ann: { now: { slots: 0 } } } })
   const last = house.journal.at(-1)?.commit.rows.find(row => row.table === 'jobGroup')
   expect(last).toMatchObject({ op: 'update', key: { id: 'g' }, set: { succeeded: 2, active: 0, endedAt: 1_000_000 } })
   expect(() => house.run({ kind: 'cancelGroup', group: 'g', by: 'ann' })).toThrow('all jobs of group g have ended')

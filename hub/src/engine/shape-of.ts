@@ -11,10 +11,15 @@ export function shapeOf(spec: JobSpec): Shape {
     gpus: resources.gpus,
     gpuMemoryMb: Math.floor((resources.gpuMemoryBytes ?? 0) / MIB),
     gpuModel: resources.gpuModel,
+    gpuSharing: resources.gpuSharing,
     cpusMilli: Math.ceil(resources.cpus * 1000),
     memoryMb: Math.ceil((resources.memoryBytes ?? 0) / MB),
     worker: placement.worker,
+    exclude: placement.exclude,
     tags: placement.tags,
+    avoidTags: placement.avoidTags,
+    preferTags: placement.preferTags,
+    python: spec.type === 'custom_script' && spec.input.interpreter === undefined,
     isolation: spec.isolation,
     network: spec.network,
   }
@@ -31,6 +36,7 @@ export function termsOf(spec: JobSpec): Terms {
   }
 }
 
+/** Values only, in the order of the schema: this is written for every job that comes in. */
 export function bucketKey(
   owner: string,
   priority: number,
@@ -38,5 +44,6 @@ export function bucketKey(
   terms: Terms,
   groupId: string | null = null,
 ): string {
-  return JSON.stringify([owner, priority, shape, terms, ...(groupId === null ? [] : [groupId])])
+  const group = groupId === null ? [] : [groupId]
+  return JSON.stringify([owner, priority, Object.values(shape), Object.values(terms), ...group])
 }

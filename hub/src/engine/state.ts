@@ -1,6 +1,7 @@
 import type {
   Abilities,
   AttemptState,
+  DeviceNews,
   Hardware,
   JobState,
   OwnerLimits,
@@ -9,9 +10,11 @@ import type {
   TerminalState,
   Terms,
 } from '@stoker/protocol'
+import type { Reservation, WaitingHead } from '../scheduler/reservation.ts'
 import { Edges } from './edges.ts'
+import type { Fleet } from './fleet.ts'
 import type { GroupState } from './groups.ts'
-import type { OwnerUse } from './owner-limits.ts'
+import type { OwnerUse } from './owner-use.ts'
 import { QueuedJobs } from './queued-jobs.ts'
 import type { ScheduleState } from './schedules.ts'
 
@@ -40,10 +43,12 @@ export interface Claim {
   readonly epoch: number
   readonly attempt: number
   readonly worker: string
+  readonly owner: string
   readonly gpus: readonly string[]
+  /** Taken of each device; null if it has them whole. */
+  readonly gpuMemoryMb: number | null
   readonly cpusMilli: number
   readonly memoryMb: number
-  readonly owner: string
   readonly groupId: string | null
 }
 
@@ -118,6 +123,15 @@ export interface WorkerState {
   /** It lost attempts by its silence and was not heard since: it gets nothing new. */
   mistrusted: boolean
   readonly coolDown: Map<number, number>
+  /** What it last said of its devices, by uuid. */
+  readonly deviceNews: Map<string, DeviceNews>
+}
+
+/** A device that is kept from all jobs until someone releases it. */
+interface Quarantine {
+  readonly reason: string
+  readonly by: string
+  readonly at: number
 }
 
 export interface TokenState {
@@ -168,8 +182,10 @@ export interface State {
   readonly settling: Map<number, TerminalState>
   readonly active: Map<number, ActiveJob>
   readonly workers: Map<string, WorkerState>
-  /** Device uuid → who holds it, across all workers: two workers on one host share devices. */
-  readonly devices: Map<string, string>
+  /** Device uuid → the claims on it by their key, across all workers: two workers on one host share devices. */
+  readonly devices: Map<string, Map<string, Claim>>
+  readonly quarantined: Map<string, Quarantine>
+  readonly ownerUses: Map<string, OwnerUse>
   readonly tokens: Map<string, TokenState>
   readonly tokenByHash: Map<string, string>
   readonly webhooks: Map<string, WebhookState>
@@ -177,7 +193,6 @@ export interface State {
   readonly counters: Map<string, Record<JobState, number>>
   readonly groups: Map<string, GroupState>
   readonly limits: Map<string, OwnerLimits>
-  readonly use: Map<string, OwnerUse>
   readonly schedules: Map<string, ScheduleState>
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Set<string>
@@ -185,6 +200,16 @@ export interface State {
   readonly dirtyGroups: Set<GroupState>
   /** Volatile: owners and groups whose limits may let something start. */
   readonly woken: Set<string>
+  /** Volatile: owners whose use the current batch moved. */
+  readonly dirtyOwners: Set<string>
+  /** Volatile: sums over all workers, until one of them changes. */
+  readonly fleet: { known: Fleet | null }
+  /** Volatile: what the workers together say of each device. */
+  readonly deviceNews: Map<string, DeviceNews>
+  /** Volatile: the oldest job of each bucket that could not start, and since when. */
+  readonly waitingHeads: Map<number, WaitingHead>
+  /** Volatile: workers that are kept free for jobs that waited too long; `lookedAt` is lease time. */
+  readonly reservations: { held: readonly Reservation[]; lookedAt: number }
   /** Volatile: what the next plan has to look at. */
   readonly dirtyBuckets: Set<number>
   readonly dirtyWorkers: Set<string>
@@ -206,6 +231,8 @@ export function emptyState(): State {
     active: new Map(),
     workers: new Map(),
     devices: new Map(),
+    quarantined: new Map(),
+    ownerUses: new Map(),
     tokens: new Map(),
     tokenByHash: new Map(),
     webhooks: new Map(),
@@ -213,11 +240,15 @@ export function emptyState(): State {
     counters: new Map(),
     groups: new Map(),
     limits: new Map(),
-    use: new Map(),
     schedules: new Map(),
     dirtyCounters: new Set(),
     dirtyGroups: new Set(),
     woken: new Set(),
+    dirtyOwners: new Set(),
+    fleet: { known: null },
+    deviceNews: new Map(),
+    waitingHeads: new Map(),
+    reservations: { held: [], lookedAt: Number.NEGATIVE_INFINITY },
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
   }

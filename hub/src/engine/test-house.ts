@@ -1,6 +1,7 @@
 import {
   type AttemptReport,
   type Change,
+  type DeviceNews,
   type Fence,
   type Hello,
   type JobSpecInput,
@@ -8,10 +9,12 @@ import {
   parseJobSpec,
 } from '@stoker/protocol'
 import { packed } from '../scheduler/packed.ts'
+import type { Policy } from '../scheduler/policy.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
 import type { Command, Facts, NewJob, ReplyTo } from './commands.ts'
 import { NO_FACTS } from './commands.ts'
 import { type Batch, Core } from './core.ts'
+import { hearDevices } from './device-news.ts'
 import { hear, setConnected } from './liveness.ts'
 import { emptyState, type Now } from './state.ts'
 
@@ -73,12 +76,13 @@ export function aHello(workerId: string, facts: Partial<Hello> & { readonly gpus
 
 /** A core with its clock in the test's hands; every command is one batch. */
 export class TestHouse {
-  readonly core = new Core(emptyState(), packed, schedulingRules)
+  readonly core: Core
   readonly journal: Batch[] = []
   #now: Now = { wall: 1_000_000, lease: 0 }
   readonly #batches = new Map<string, number>()
 
-  constructor() {
+  constructor(policy: Policy = packed) {
+    this.core = new Core(emptyState(), policy, schedulingRules)
     this.core.record({ c: 'epoch', epoch: 100, at: this.#now.wall })
     this.core.record({
       c: 'token',
@@ -131,7 +135,17 @@ export class TestHouse {
   }
 
   submit(...jobs: NewJob[]): number {
-    return this.run({ kind: 'submit', owner: 'ann', jobs, key: null, failFast: false }).firstSeq
+    return this.submitAs('ann', ...jobs)
+  }
+
+  submitAs(owner: string, ...jobs: NewJob[]): number {
+    return this.run({ kind: 'submit', owner, jobs, key: null, failFast: false }).firstSeq
+  }
+
+  /** As a worker's live message does. */
+  tellDevices(worker: string, news: readonly DeviceNews[]): void {
+    hearDevices(this.state, worker, news)
+    this.close()
   }
 
   join(hello: Hello) {

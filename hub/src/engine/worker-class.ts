@@ -4,5 +4,7 @@ import type { WorkerFacts } from './state.ts'
 export function classKeyOf(facts: WorkerFacts): string {
   const gpus = facts.hardware.gpus.map(g => `${g.name}:${g.memoryMb}`).sort()
   const { note: _, ...abilities } = facts.abilities
-  return JSON.stringify([facts.cpusMilli, facts.memoryMb, facts.maxJobs, [...facts.tags].sort(), gpus, abilities])
+  const hasPython = facts.hardware.pythons.length > 0
+  const tags = [...facts.tags].sort()
+  return JSON.stringify([facts.cpusMilli, facts.memoryMb, facts.maxJobs, tags, gpus, abilities, hasPython])
 }

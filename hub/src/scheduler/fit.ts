@@ -1,66 +1,132 @@
 import type { Gpu, Shape } from '@stoker/protocol'
 import type { WorkerFacts, WorkerState } from '../engine/state.ts'
+import { type Refusal, refusal } from './refusal.ts'
 
-/** Why a worker could never run a shape, even idle; null if it could. Amounts are the two facts that disagree. */
-export function misfit(shape: Shape, worker: Pick<WorkerState, 'id' | 'facts'>): string | null {
-  const { facts } = worker
-  for (const check of CHECKS) {
-    const reason = check(shape, facts, worker.id)
-    if (reason !== null) return reason
-  }
-  return null
+type Candidate = Pick<WorkerState, 'id' | 'facts'>
+
+/** Whether a worker could run a shape if it were idle. */
+export function couldRun(shape: Shape, { id, facts }: Candidate): boolean {
+  return FILTERS.every(filter => filter(shape, facts, id) === null)
 }
 
-/** How many of the checks fail: the fewer, the closer the worker. */
-export function misfits(shape: Shape, worker: Pick<WorkerState, 'id' | 'facts'>): string[] {
-  return CHECKS.map(check => check(shape, worker.facts, worker.id)).filter(reason => reason !== null)
+/** Every reason why a worker could never run a shape, even idle. */
+export function neverRefusals(shape: Shape, { id, facts }: Candidate): Refusal[] {
+  return FILTERS.map(filter => filter(shape, facts, id)).filter(reason => reason !== null)
 }
 
 /** Devices a shape would accept. */
-export function suits(shape: Shape, gpu: Gpu): boolean {
+export function suits(shape: Shape, gpu: Pick<Gpu, 'name' | 'memoryMb'>): boolean {
   return (
     gpu.memoryMb >= shape.gpuMemoryMb &&
     (shape.gpuModel === null || gpu.name.toLowerCase().includes(shape.gpuModel.toLowerCase()))
   )
 }
 
-type Check = (shape: Shape, facts: WorkerFacts, id: string) => string | null
+/** Workers of one class answer alike, unless the shape names workers. */
+export function looksAtNames({ worker, exclude }: Shape): boolean {
+  return worker !== null || exclude.length > 0
+}
 
-const CHECKS: readonly Check[] = [
+type Filter = (shape: Shape, facts: WorkerFacts, id: string) => Refusal | null
+
+const FILTERS: readonly Filter[] = [
   ({ worker }, { name }, id) =>
-    worker === null || worker === name || worker === id ? null : `asks for worker ${worker}, this is ${name}`,
-  ({ tags }, facts) => {
-    const missing = tags.filter(tag => !facts.tags.includes(tag))
-    return missing.length === 0
+    worker === null || worker === name || worker === id
       ? null
-      : `needs tag ${missing.join(', ')}, ${facts.name} has ${facts.tags.length === 0 ? 'none' : facts.tags.join(', ')}`
+      : refusal('worker.other', `asks for worker ${worker}, this is ${name}`, {
+          field: 'placement.worker',
+          needs: worker,
+          has: name,
+        }),
+  ({ exclude }, { name }, id) => {
+    if (exclude.length === 0) return null
+    const excluded = exclude.find(word => word === name || word === id)
+    if (excluded === undefined) return null
+    const text = `excludes worker ${excluded}, this is ${name}`
+    return refusal('worker.excluded', text, { field: 'placement.exclude', needs: excluded, has: name })
+  },
+  ({ tags }, facts) => {
+    if (tags.length === 0) return null
+    const missing = tags.filter(tag => !facts.tags.includes(tag)).join(', ')
+    if (missing === '') return null
+    const has = facts.tags.length === 0 ? null : facts.tags.join(', ')
+    const text = `needs tag ${missing}, ${facts.name} has ${has ?? 'none'}`
+    return refusal('tags.missing', text, { field: 'placement.tags', needs: missing, has })
+  },
+  ({ avoidTags }, facts) => {
+    if (avoidTags.length === 0) return null
+    const found = avoidTags.filter(tag => facts.tags.includes(tag)).join(', ')
+    if (found === '') return null
+    const text = `avoids tag ${found}, ${facts.name} has ${facts.tags.join(', ')}`
+    return refusal('tags.avoided', text, { field: 'placement.tags.avoid', needs: found, has: facts.tags.join(', ') })
   },
   ({ executor }, { abilities, name }) =>
     abilities.executors.includes(executor)
       ? null
-      : `needs to run programs, ${name} runs inline types only${abilities.note === null ? '' : ` (${abilities.note})`}`,
+      : refusal(
+          'programs.none',
+          `needs to run programs, ${name} runs inline types only${abilities.note === null ? '' : ` (${abilities.note})`}`,
+        ),
+  ({ python }, { hardware, name }) =>
+    !python || hardware.pythons.length > 0
+      ? null
+      : refusal('python.none', `needs Python for its script, ${name} has none`, {
+          field: 'input.interpreter',
+          needs: 'python',
+          has: null,
+        }),
   gpusFit,
   ({ cpusMilli }, facts) =>
-    cpusMilli <= facts.cpusMilli ? null : `needs ${cpusMilli / 1000} CPUs, ${facts.name} has ${facts.cpusMilli / 1000}`,
+    cpusMilli <= facts.cpusMilli
+      ? null
+      : refusal('cpus.total', `needs ${cpusMilli / 1000} CPUs, ${facts.name} has ${facts.cpusMilli / 1000}`, {
+          field: 'resources.cpus',
+          needs: cpusMilli / 1000,
+          has: facts.cpusMilli / 1000,
+        }),
   ({ memoryMb }, facts) =>
-    memoryMb <= facts.memoryMb ? null : `needs ${memoryMb} MB of memory, ${facts.name} has ${facts.memoryMb} MB`,
+    memoryMb <= facts.memoryMb
+      ? null
+      : refusal('memory.total', `needs ${memoryMb} MB of memory, ${facts.name} has ${facts.memoryMb} MB`, {
+          field: 'resources.memory',
+          needs: `${memoryMb}MB`,
+          has: `${facts.memoryMb}MB`,
+        }),
   isolationFits,
 ]
 
-function gpusFit(shape: Shape, { hardware, name }: WorkerFacts): string | null {
+function gpusFit(shape: Shape, { hardware, name }: WorkerFacts): Refusal | null {
   if (shape.gpus === 0) return null
   const count = hardware.gpus.length
-  if (count < shape.gpus) return `needs ${plural(shape.gpus)}, ${name} has ${count}`
-  const suiting = hardware.gpus.filter(gpu => suits(shape, gpu)).length
-  if (suiting >= shape.gpus) return null
+  const field = 'resources.gpus'
+  if (count < shape.gpus) {
+    const text = `needs ${plural(shape.gpus)}, ${name} has ${count}`
+    return refusal('gpus.count', text, { field, needs: shape.gpus, has: count })
+  }
+  const suiting = hardware.gpus.filter(gpu => suits(shape, gpu))
+  if (suiting.length >= shape.gpus) return null
   const wish = [shape.gpuModel, shape.gpuMemoryMb > 0 ? `${shape.gpuMemoryMb} MiB` : null]
     .filter(w => w !== null)
     .join(' with ')
   const has = hardware.gpus.map(gpu => `${gpu.name} with ${gpu.memoryMb} MiB`).join(', ')
-  return `needs ${plural(shape.gpus)} (${wish}), ${name} has ${suiting} such: ${has}`
+  const text = `needs ${plural(shape.gpus)} (${wish}), ${name} has ${suiting.length} such: ${has}`
+  return refusal('gpus.kind', text, kindCure(shape, hardware.gpus, suiting.length))
 }
 
-function isolationFits({ executor, isolation, network }: Shape, { abilities, name }: WorkerFacts): string | null {
+/** Fewer devices, a smaller amount or any model: whichever alone would do; null if it takes more than one change. */
+function kindCure(shape: Shape, gpus: readonly Gpu[], suiting: number) {
+  if (suiting > 0) return { field: 'resources.gpus', needs: shape.gpus, has: suiting }
+  const ofModel = gpus.filter(gpu => suits({ ...shape, gpuMemoryMb: 0 }, gpu)).map(gpu => gpu.memoryMb)
+  if (ofModel.length >= shape.gpus) {
+    const has = ofModel.sort((a, b) => b - a)[shape.gpus - 1] ?? 0
+    return { field: 'resources.gpuMemory', needs: `${shape.gpuMemoryMb}Mi`, has: `${has}Mi` }
+  }
+  const ofSize = gpus.filter(gpu => suits({ ...shape, gpuModel: null }, gpu))
+  const isEnough = shape.gpuModel !== null && ofSize.length >= shape.gpus
+  return isEnough ? { field: 'resources.gpuModel', needs: shape.gpuModel, has: ofSize[0]?.name ?? null } : null
+}
+
+function isolationFits({ executor, isolation, network }: Shape, { abilities, name }: WorkerFacts): Refusal | null {
   if (executor === 'inline') return null
   const sandboxServes =
     abilities.sandbox && (network !== 'internet' || abilities.internet) && (network !== 'host' || abilities.hostNetwork)
@@ -72,7 +138,12 @@ function isolationFits({ executor, isolation, network }: Shape, { abilities, nam
   const offers = [abilities.sandbox ? 'a sandbox' : null, abilities.unsandboxed ? 'no isolation' : null]
     .filter(o => o !== null)
     .join(' or ')
-  return `needs ${wants}, ${name} offers ${offers === '' ? 'neither sandbox nor unsandboxed programs' : offers}`
+  const has = offers === '' ? 'neither sandbox nor unsandboxed programs' : offers
+  return refusal('isolation.unserved', `needs ${wants}, ${name} offers ${has}`, {
+    field: 'isolation',
+    needs: wants,
+    has,
+  })
 }
 
 function plural(gpus: number): string {

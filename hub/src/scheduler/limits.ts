@@ -1,8 +1,8 @@
-import { limitsOf, useOf } from '../engine/owner-limits.ts'
+import { limitsOf } from '../engine/owner-limits.ts'
 import type { Bucket } from '../engine/state.ts'
 import type { View } from './policy.ts'
 
-type Limited = Pick<View, 'limits' | 'use' | 'groups'>
+type Limited = Pick<View, 'limits' | 'ownerUses' | 'groups'>
 type Taken = { running: number; gpus: number }
 
 /** How much owners and groups may still start while a plan is made; only shrinks within a pass. */
@@ -35,11 +35,11 @@ export function limitReason(
   takenByGroup = 0,
 ): string | null {
   const limits = limitsOf(view, owner)
-  const use = useOf(view, owner)
-  const running = use.running + taken.running
+  const held = view.ownerUses.get(owner)?.now
+  const running = (held?.slots ?? 0) + taken.running
   if (limits.running !== null && running >= limits.running)
     return `${owner} has ${running} jobs running, the limit is ${limits.running}`
-  const gpus = use.gpus + taken.gpus
+  const gpus = (held?.devices ?? 0) + taken.gpus
   if (limits.gpus !== null && shape.gpus > 0 && gpus + shape.gpus > limits.gpus)
     return `needs ${shape.gpus} more to the ${gpus} GPUs of ${owner} in use, the limit is ${limits.gpus}`
   const group = groupId === null ? undefined : view.groups.get(groupId)

@@ -5,6 +5,7 @@ import type {
   ChunkRow,
   CounterRow,
   DeliveryRow,
+  DeviceRow,
   EdgeRow,
   GroupRow,
   HoldRow,
@@ -12,6 +13,7 @@ import type {
   JobRow,
   JobState,
   OwnerLimitsRow,
+  OwnerUseRow,
   RowWrite,
   ScheduleRow,
   SealedRow,
@@ -82,6 +84,8 @@ export interface Recovery {
   readonly groups: readonly GroupRow[]
   readonly limits: readonly OwnerLimitsRow[]
   readonly schedules: readonly ScheduleRow[]
+  readonly ownerUses: readonly OwnerUseRow[]
+  readonly devices: readonly DeviceRow[]
   readonly claims: readonly AttemptRow[]
   readonly active: readonly ActiveJob[]
   /** In order of job and dependency. */

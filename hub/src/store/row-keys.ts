@@ -13,6 +13,8 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   audit: ['id'],
   idempotency: ['owner', 'key'],
   counter: ['owner', 'state'],
+  ownerUse: ['owner'],
+  device: ['uuid'],
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],
   sealed: ['job', 'epoch', 'attempt'],
   label: ['key', 'value', 'job'],

@@ -1,21 +1,26 @@
-import { type Change, type ChangeOf, JOURNAL_VERSION } from '@stoker/protocol'
+import { type Change, type ChangeOf, JOURNAL_VERSION, type Shape } from '@stoker/protocol'
 import { describe, expect, it } from 'vitest'
 import { chainHash } from '../engine/core.ts'
 import type { JournalRow } from '../store/port.ts'
 import { createChecker } from './checker.ts'
 
-const SHAPE = {
+const SHAPE: Shape = {
   executor: 'process',
   gpus: 1,
   gpuMemoryMb: 0,
   gpuModel: null,
+  gpuSharing: 'exclusive',
   cpusMilli: 1000,
   memoryMb: 0,
   worker: null,
+  exclude: [],
+  avoidTags: [],
+  preferTags: [],
+  python: false,
   tags: [],
   isolation: 'auto',
   network: null,
-} as const
+}
 const TERMS = { timeoutMs: null, lostAfterMs: null, retryMax: 0, retryOn: [], retryInitialMs: 1, retryMaxMs: 1 }
 const HARDWARE = {
   cpuModel: '',
@@ -78,7 +83,7 @@ const fenced = (c: 'resumed' | 'released', job: number, attempt: number): Change
 const HOUSE: readonly Change[] = [
   { c: 'epoch', epoch: 1, at: 0 },
   aWorker('w'),
-  { c: 'bucket', id: 1, owner: 'ann', priority: 0, shape: { ...SHAPE, tags: [] }, terms: TERMS },
+  { c: 'bucket', id: 1, owner: 'ann', priority: 0, shape: SHAPE, terms: TERMS },
 ]
 
 function rowsOf(...commits: (readonly Change[])[]): JournalRow[] {

@@ -5,6 +5,8 @@ interface Held {
   readonly fence: Fence
   readonly worker: string
   readonly gpus: readonly string[]
+  /** Taken of each device; null if it has them whole. */
+  readonly gpuMemoryMb: number | null
   readonly cpusMilli: number
   readonly memoryMb: number
 }
@@ -14,7 +16,8 @@ interface Capacity {
   cpusMilli: number
   memoryMb: number
   slots: number
-  gpus: ReadonlySet<string>
+  /** Device uuid → its memory. */
+  gpus: ReadonlyMap<string, number>
   isDraining: boolean
   readonly held: Map<string, Held>
   cpusMilliUsed: number
@@ -28,7 +31,8 @@ export class ClaimBook {
   readonly #shapes = new Map<number, Shape>()
   readonly #bucketOf = new Map<number, number>()
   readonly #workers = new Map<string, Capacity>()
-  readonly #devices = new Map<string, Held>()
+  readonly #devices = new Map<string, Set<Held>>()
+  readonly #quarantined = new Set<string>()
   readonly #claims = new Map<string, Held>()
 
   constructor(complain: Complain, isWhole: boolean) {
@@ -61,6 +65,12 @@ export class ClaimBook {
       case 'workerRemoved':
         this.#remove(change.id)
         break
+      case 'deviceQuarantined':
+        this.#quarantined.add(change.uuid)
+        break
+      case 'deviceReleased':
+        this.#quarantined.delete(change.uuid)
+        break
       case 'placed':
         this.#place(change)
         break
@@ -84,7 +94,7 @@ export class ClaimBook {
 
   #register(change: ChangeOf<'worker'>): void {
     const { id, name, cpusMilli, memoryMb, maxJobs, hardware } = change
-    const gpus = new Set(hardware.gpus.map(gpu => gpu.uuid))
+    const gpus = new Map(hardware.gpus.map(gpu => [gpu.uuid, gpu.memoryMb]))
     const known = this.#workers.get(id)
     if (known !== undefined) Object.assign(known, { cpusMilli, memoryMb, slots: maxJobs, gpus })
     else {
@@ -112,7 +122,8 @@ export class ClaimBook {
       return
     }
     const { cpusMilli, memoryMb } = shape
-    const held: Held = { fence: { job, epoch, attempt }, worker: change.worker, gpus, cpusMilli, memoryMb }
+    const gpuMemoryMb = shape.gpuSharing === 'shared' ? shape.gpuMemoryMb : null
+    const held: Held = { fence: { job, epoch, attempt }, worker: change.worker, gpus, gpuMemoryMb, cpusMilli, memoryMb }
     const key = fenceKey(change)
     if (this.#claims.has(key)) this.#complain('b', `${nameFence(change)} was placed twice; a fence names one placement`)
     this.#claims.set(key, held)
@@ -120,10 +131,11 @@ export class ClaimBook {
     worker.cpusMilliUsed += cpusMilli
     worker.memoryMbUsed += memoryMb
     this.#audit(worker, held, shape)
-    for (const uuid of gpus) this.#devices.set(uuid, held)
+    for (const uuid of gpus) this.#devices.set(uuid, (this.#devices.get(uuid) ?? new Set()).add(held))
   }
 
-  #audit(worker: Capacity, { fence, gpus, cpusMilli, memoryMb }: Held, shape: Shape): void {
+  #audit(worker: Capacity, held: Held, shape: Shape): void {
+    const { fence, gpus, cpusMilli, memoryMb } = held
     const who = `${nameFence(fence)} was placed on worker ${worker.name}`
     if (worker.isDraining) this.#complain('d', `${who}, which is draining`)
     if (worker.held.size > worker.slots)
@@ -134,11 +146,19 @@ export class ClaimBook {
       this.#complain('d', `${who}, where ${worker.memoryMbUsed} of ${worker.memoryMb} MB are then claimed`)
     if (new Set(gpus).size !== shape.gpus)
       this.#complain('d', `${who} with ${new Set(gpus).size} GPUs, its shape needs ${shape.gpus}`)
-    for (const uuid of gpus) {
-      const holder = this.#devices.get(uuid)
-      if (holder !== undefined) this.#complain('d', `${who} with GPU ${uuid}, which ${nameFence(holder.fence)} holds`)
-      if (!worker.gpus.has(uuid)) this.#complain('d', `${who} with GPU ${uuid}, which that worker does not have`)
-    }
+    for (const uuid of gpus) this.#auditDevice(`${who} with GPU ${uuid}`, uuid, held, worker.gpus.get(uuid))
+  }
+
+  /** Whole devices and parts never mix, and parts never exceed the whole. */
+  #auditDevice(who: string, uuid: string, { gpuMemoryMb }: Held, deviceMb: number | undefined): void {
+    if (deviceMb === undefined) this.#complain('d', `${who}, which that worker does not have`)
+    if (this.#quarantined.has(uuid)) this.#complain('d', `${who}, which is quarantined`)
+    const holders = [...(this.#devices.get(uuid) ?? [])]
+    const whole = holders.find(holder => gpuMemoryMb === null || holder.gpuMemoryMb === null)
+    if (whole !== undefined) this.#complain('d', `${who}, which ${nameFence(whole.fence)} holds`)
+    const takenMb = holders.reduce((sum, holder) => sum + (holder.gpuMemoryMb ?? 0), gpuMemoryMb ?? 0)
+    if (deviceMb !== undefined && takenMb > deviceMb)
+      this.#complain('d', `${who}, where ${takenMb} of ${deviceMb} MiB are then claimed`)
   }
 
   #release(fence: Fence, how: string): void {
@@ -155,6 +175,10 @@ export class ClaimBook {
       worker.cpusMilliUsed -= held.cpusMilli
       worker.memoryMbUsed -= held.memoryMb
     }
-    for (const uuid of held.gpus) if (this.#devices.get(uuid) === held) this.#devices.delete(uuid)
+    for (const uuid of held.gpus) {
+      const holders = this.#devices.get(uuid)
+      holders?.delete(held)
+      if (holders?.size === 0) this.#devices.delete(uuid)
+    }
   }
 }

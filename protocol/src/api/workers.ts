@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Abilities, GpuSample, Hardware, HostSample } from '../machine.ts'
+import { Device } from './devices.ts'
 
 const time = z.iso.datetime()
 
@@ -16,7 +17,8 @@ export const Worker = z.object({
   running: z.int(),
   cpus: z.object({ total: z.number(), claimed: z.number() }),
   memoryBytes: z.object({ total: z.number(), claimed: z.number() }),
-  gpus: z.object({ total: z.int(), claimed: z.int() }),
+  /** `out` are quarantined or faulty. */
+  gpus: z.object({ total: z.int(), claimed: z.int(), out: z.int() }),
   simulated: z.boolean(),
   registeredAt: time,
   lastSeenAt: time.nullable(),
@@ -28,6 +30,7 @@ export type WorkerSample = z.infer<typeof WorkerSample>
 
 export const WorkerDetail = Worker.extend({
   hardware: Hardware,
+  devices: z.array(Device),
   abilities: Abilities,
   samples: z.array(WorkerSample),
   attempts: z.array(z.object({ job: z.uuid(), attempt: z.int(), state: z.string(), gpus: z.array(z.string()) })),

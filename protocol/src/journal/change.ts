@@ -118,6 +118,9 @@ export const Change = z.discriminatedUnion('c', [
   }),
   z.object({ c: z.literal('workerDrained'), id: z.string(), on: z.boolean(), at }),
   z.object({ c: z.literal('workerRemoved'), id: z.string(), at }),
+  /** Nobody gets the device until it is released, whichever worker shows it. */
+  z.object({ c: z.literal('deviceQuarantined'), uuid: z.string(), reason: z.string(), by: z.string(), at }),
+  z.object({ c: z.literal('deviceReleased'), uuid: z.string(), by: z.string(), at }),
   /** All report batches of the worker up to n are in. */
   z.object({ c: z.literal('batch'), worker: z.string(), n: z.number() }),
   z.object({

@@ -155,6 +155,21 @@ export interface CounterRow {
   readonly n: number
 }
 
+/** What an owner had of the fleet lately: the average of its dominant share, where an hour ago counts half as much as now. */
+export interface OwnerUseRow {
+  readonly owner: string
+  readonly average: number
+  readonly at: number
+}
+
+/** A device that is kept from all jobs. */
+export interface DeviceRow {
+  readonly uuid: string
+  readonly reason: string
+  readonly quarantinedBy: string
+  readonly quarantinedAt: number
+}
+
 /** Where a piece of output lies; `line` counts the newlines of its stream before it. */
 export interface ChunkRow {
   readonly job: number
@@ -253,6 +268,8 @@ export interface Tables {
   readonly audit: { readonly row: AuditRow; readonly key: { readonly id: string } }
   readonly idempotency: { readonly row: IdempotencyRow; readonly key: { readonly owner: string; readonly key: string } }
   readonly counter: { readonly row: CounterRow; readonly key: { readonly owner: string; readonly state: JobState } }
+  readonly ownerUse: { readonly row: OwnerUseRow; readonly key: { readonly owner: string } }
+  readonly device: { readonly row: DeviceRow; readonly key: { readonly uuid: string } }
   readonly chunk: {
     readonly row: ChunkRow
     readonly key: {

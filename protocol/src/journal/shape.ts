@@ -6,10 +6,18 @@ export const Shape = z.object({
   gpus: z.number(),
   gpuMemoryMb: z.number(),
   gpuModel: z.string().nullable(),
+  /** Shared: `gpuMemoryMb` of each device is claimed, and others may have the rest. */
+  gpuSharing: z.enum(['exclusive', 'shared']).default('exclusive'),
   cpusMilli: z.number(),
   memoryMb: z.number(),
   worker: z.string().nullable(),
+  /** Names or ids of workers the job must not run on. */
+  exclude: z.array(z.string()).default([]),
   tags: z.array(z.string()),
+  avoidTags: z.array(z.string()).default([]),
+  preferTags: z.array(z.string()).default([]),
+  /** The worker's own Python runs the script. */
+  python: z.boolean().default(false),
   isolation: z.enum(['auto', 'none', 'sandbox']),
   network: z.enum(['none', 'internet', 'host']).nullable(),
 })

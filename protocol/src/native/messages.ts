@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ArtifactEntry } from '../artifact.ts'
 import { JobSpec } from '../job-spec.ts'
-import { Abilities, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
+import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
 import { OfferedSecrets } from '../secret.ts'
 
 /** Names one attempt for ever: the job's number, the hub's epoch when it was placed, and the attempt's number. */
@@ -71,6 +71,7 @@ export const Hello = z.object({
   nextBatch: z.number(),
   holding: z.array(Holding),
   draining: z.boolean(),
+  devices: z.array(DeviceNews).optional(),
 })
 export type Hello = Readonly<z.infer<typeof Hello>>
 
@@ -102,6 +103,8 @@ export const Live = z.object({
   attempts: z.array(LiveAttempt),
   /** Output that was sent and not yet acknowledged; absent in messages that tell progress only. */
   spoolBytes: z.number().optional(),
+  /** Left out when nobody looked; of a device that is not named there is no news. */
+  devices: z.array(DeviceNews).optional(),
 })
 export type Live = Readonly<z.infer<typeof Live>>
 

@@ -25,14 +25,16 @@ export interface MachineEvents {
   readonly ended: (program: Program) => void
 }
 
+/** Two machines of one host share its devices: device → attempts, and whether each shares it. */
+export type DeviceUse = Map<string, Map<string, boolean>>
+
 /** A machine: its devices, and the programs that run on it whoever watches them. */
 export class Machine {
   readonly programs = new Map<string, Program>()
   readonly #timeline: Timeline
   readonly #random: Random
   readonly #wall: () => number
-  /** Two machines of one host share its devices: device → attempt. */
-  readonly #devices: Map<string, string>
+  readonly #devices: DeviceUse
   readonly #conflict: (uuid: string, holder: string, taker: string) => void
   events: MachineEvents | null = null
   #boot = 0
@@ -41,7 +43,7 @@ export class Machine {
     readonly timeline: Timeline
     readonly random: Random
     readonly wall: () => number
-    readonly devices: Map<string, string>
+    readonly devices: DeviceUse
     readonly conflict: (uuid: string, holder: string, taker: string) => void
   }) {
     this.#timeline = options.timeline
@@ -60,10 +62,12 @@ export class Machine {
     const sizes = { stdout: 0, stderr: 0 }
     const program: Program = { key, offer, startedAt: this.#wall(), sizes, stoppedBy: null, end: null }
     this.programs.set(key, program)
+    const isShared = offer.spec.resources.gpuSharing === 'shared'
     for (const uuid of offer.gpus) {
-      const holder = this.#devices.get(uuid)
-      if (holder !== undefined && holder !== key) this.#conflict(uuid, holder, key)
-      this.#devices.set(uuid, key)
+      const holders = this.#devices.get(uuid) ?? new Map<string, boolean>()
+      for (const [holder, shares] of holders)
+        if (holder !== key && !(shares && isShared)) this.#conflict(uuid, holder, key)
+      this.#devices.set(uuid, holders.set(key, isShared))
     }
     this.#run(program, planOf(offer))
     return program
@@ -124,7 +128,7 @@ export class Machine {
   }
 
   #freeDevices({ key, offer }: Program): void {
-    for (const uuid of offer.gpus) if (this.#devices.get(uuid) === key) this.#devices.delete(uuid)
+    for (const uuid of offer.gpus) this.#devices.get(uuid)?.delete(key)
   }
 
   #later(program: Program, ms: number, run: () => void): void {

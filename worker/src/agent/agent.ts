@@ -139,7 +139,7 @@ export class Agent implements Delivery {
         break
       case 'hello':
         this.#connection += 1
-        this.#link.send({ ...introduction, ...action.hello })
+        this.#link.send({ ...introduction, devices: [...this.#ports.sources.devices()], ...action.hello })
         break
       case 'batch':
         if (!action.resent) spoolFile.record(action.batch)

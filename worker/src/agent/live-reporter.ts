@@ -1,4 +1,5 @@
 import {
+  type DeviceNews,
   type Fence,
   fenceKey,
   type GpuSample,
@@ -15,6 +16,7 @@ const PROGRESS_MS = 250
 export interface LiveSources {
   readonly host: () => HostSample
   readonly gpus: () => readonly GpuSample[]
+  readonly devices: () => readonly DeviceNews[]
   readonly now: () => number
   readonly spoolBytes: () => number
 }
@@ -70,12 +72,14 @@ export class LiveReporter {
   async #sample(): Promise<void> {
     const gpus = [...this.#sources.gpus()]
     const attempts = await this.#runner.sample(gpus)
+    const devices = [...this.#sources.devices()]
     this.#send({
       t: 'live',
       at: this.#sources.now(),
       host: this.#sources.host(),
       gpus,
       attempts,
+      devices,
       spoolBytes: this.#sources.spoolBytes(),
     })
   }

@@ -4,6 +4,7 @@ import { type NvidiaProbe, probeNvidia } from './nvidia.ts'
 import { findPythons } from './python.ts'
 import { simulatedGpus } from './simulated.ts'
 
+export { DeviceWatch } from './device-watch.ts'
 export { GpuSampler } from './gpu-sampler.ts'
 export { HostSampler } from './host-sampler.ts'
 

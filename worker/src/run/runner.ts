@@ -56,6 +56,11 @@ export class Runner {
     return this.#runs.size + this.#inline.size + this.#settingUp.size
   }
 
+  /** Devices that running programs have. */
+  get devicesInUse(): ReadonlySet<string> {
+    return new Set([...this.#runs.values()].flatMap(run => run.offer.gpus))
+  }
+
   start(offer: Offer): void {
     if (isInline(offer.spec.type)) this.#startInline(offer)
     else void this.#startProgram(offer)

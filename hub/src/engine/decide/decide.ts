@@ -1,6 +1,7 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
+import { decideQuarantine, decideReleaseDevice } from './devices.ts'
 import type { Emit, Rules } from './emit.ts'
 import { decideCancelGroup } from './groups.ts'
 import { decideHello } from './hello.ts'
@@ -52,6 +53,8 @@ const DECIDERS: Deciders = {
   tick: decideTick,
   drain: decideDrain,
   removeWorker: decideRemoveWorker,
+  quarantine: decideQuarantine,
+  releaseDevice: decideReleaseDevice,
   addToken: decideToken,
   revokeToken: decideTokenRevoked,
   addWebhook: decideWebhook,

@@ -1,5 +1,6 @@
 import { type Fence, fenceKey, type Hello, Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
+import { hearDevices } from '../device-news.ts'
 import { claimKey, type Now, type State, type TokenState, type WorkerFacts, type WorkerState } from '../state.ts'
 import type { Emit } from './emit.ts'
 import { loseAttempt } from './loss.ts'
@@ -28,6 +29,7 @@ export function decideHello(
   if (worker === undefined) throw new Error(`worker ${hello.workerId} vanished while registering`)
   // Its old connection is dead and the new one not yet open: an offer made now would reach neither.
   worker.connected = false
+  hearDevices(state, worker.id, hello.devices ?? [])
   if (hello.draining !== worker.draining && hello.draining)
     emit.change({ c: 'workerDrained', id: worker.id, on: true, at: now.wall })
   // Only a hub restored from a backup knows less than it acknowledged: it takes the worker's word.

@@ -2,6 +2,7 @@ import type { Log } from '@stoker/files'
 import {
   decodeFrame,
   type HubMessage,
+  type Live,
   Refused,
   type Report,
   type RowWrite,
@@ -9,6 +10,7 @@ import {
   WorkerMessage,
 } from '@stoker/protocol'
 import type { WebSocket } from 'ws'
+import { hearDevices } from '../../engine/device-news.ts'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import { hear } from '../../engine/liveness.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
@@ -94,6 +96,7 @@ export class Connection {
         break
       case 'live':
         this.#ports.board.put(this.session.worker ?? '', action.live)
+        this.#hearDevices(action.live)
         break
       case 'heard':
         this.#heard()
@@ -114,6 +117,13 @@ export class Connection {
 
   #send(message: HubMessage): void {
     this.#socket.send(JSON.stringify(message))
+  }
+
+  #hearDevices({ devices }: Live): void {
+    const { engine } = this.#ports
+    engine.touch(state => {
+      if (devices !== undefined && hearDevices(state, this.session.worker ?? '', devices)) engine.replan()
+    })
   }
 
   #heard(): void {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
 import {
   A_BUCKET,
+  A_DEVICE,
   A_SECRET,
   A_TOKEN,
   A_WEBHOOK,
@@ -39,6 +40,8 @@ export function recoveryContract(open: OpenStore): void {
       groups: [],
       limits: [],
       schedules: [],
+      ownerUses: [],
+      devices: [],
       claims: [],
       active: [],
       edges: [],
@@ -64,6 +67,8 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'edge', row: { job: 5, dependency: 2, kind: 'success' } },
       { op: 'insert', table: 'hold', row: { job: 5, by: 'ada' } },
       { op: 'put', table: 'meta', row: { key: 'epoch', value: '3' } },
+      { op: 'put', table: 'ownerUse', row: { owner: 'ada', average: 0.1 + 0.2, at: 1_790_000_000_123 } },
+      { op: 'insert', table: 'device', row: A_DEVICE },
     ]
     await tested.store.append(journaled(1, rows))
     const live = { owner: 'ada', bucket: 1, attempts: 0, failures: 0, lost: 0, dueAt: null }
@@ -86,6 +91,8 @@ export function recoveryContract(open: OpenStore): void {
       groups: [],
       limits: [],
       schedules: [],
+      ownerUses: [{ owner: 'ada', average: 0.1 + 0.2, at: 1_790_000_000_123 }],
+      devices: [A_DEVICE],
       claims: [anAttempt(4, 1, { claimed: 1 })],
       active: [
         {

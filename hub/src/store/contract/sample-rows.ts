@@ -4,6 +4,7 @@ import type {
   BucketRow,
   ChunkRow,
   DeliveryRow,
+  DeviceRow,
   GroupRow,
   JobRow,
   RowWrite,
@@ -115,6 +116,8 @@ export const A_SCHEDULE: ScheduleRow = {
   lastJob: null,
   lastGroup: null,
 }
+
+export const A_DEVICE: DeviceRow = { uuid: 'GPU-1', reason: 'hot', quarantinedBy: 'ada', quarantinedAt: 7 }
 
 export const A_TOKEN: TokenRow = {
   id: 't1',

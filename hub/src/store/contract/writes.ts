@@ -4,6 +4,7 @@ import type { Store } from '../port.ts'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
 import {
   A_BUCKET,
+  A_DEVICE,
   A_TOKEN,
   A_WORKER,
   aChunk,
@@ -63,6 +64,8 @@ export function writesContract(open: OpenStore): void {
       { op: 'put', table: 'token', row: { ...A_TOKEN, usedBy: 'w1' } },
       { op: 'put', table: 'counter', row: { owner: 'ada', state: 'queued', n: 2 } },
       { op: 'put', table: 'meta', row: { key: 'epoch', value: '12' } },
+      { op: 'put', table: 'ownerUse', row: { owner: 'ada', average: 2.5, at: 9 } },
+      { op: 'put', table: 'device', row: { ...A_DEVICE, reason: 'loud' } },
     ]
     await store.append(
       rowsOnly(
@@ -71,15 +74,19 @@ export function writesContract(open: OpenStore): void {
         { op: 'insert', table: 'token', row: A_TOKEN },
         { op: 'insert', table: 'counter', row: { owner: 'ada', state: 'queued', n: 1 } },
         { op: 'insert', table: 'meta', row: { key: 'epoch', value: '11' } },
+        { op: 'insert', table: 'ownerUse', row: { owner: 'ada', average: 1, at: 8 } },
+        { op: 'insert', table: 'device', row: A_DEVICE },
       ),
     )
     await store.append(rowsOnly(...put, ...put))
-    const { buckets, workers, tokens, counters, epoch } = await recovered(await tested.reopen())
+    const { buckets, workers, tokens, counters, epoch, ownerUses, devices } = await recovered(await tested.reopen())
     expect(buckets).toEqual([{ ...A_BUCKET, priority: 9 }])
     expect(workers).toEqual([{ ...A_WORKER, batch: 7, draining: 1 }])
     expect(tokens).toEqual([{ ...A_TOKEN, usedBy: 'w1' }])
     expect(counters).toEqual([{ owner: 'ada', state: 'queued', n: 2 }])
     expect(epoch).toBe(12)
+    expect(ownerUses).toEqual([{ owner: 'ada', average: 2.5, at: 9 }])
+    expect(devices).toEqual([{ ...A_DEVICE, reason: 'loud' }])
   })
 
   it('deletes by a whole key and by a prefix of it', async () => {

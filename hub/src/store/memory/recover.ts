@@ -29,6 +29,8 @@ export function recoverFrom(
     groups: rows.jobGroup.ordered().filter(group => group.endedAt === null),
     limits: [...rows.ownerLimits.ordered()],
     schedules: [...rows.schedule.ordered()],
+    ownerUses: [...rows.ownerUse.ordered()],
+    devices: [...rows.device.ordered()],
     claims: rows.attempt.ordered().filter(attempt => attempt.claimed === 1),
     active: jobs.filter(job => job.state === 'active').map(activeJob),
     edges: rows.edge.ordered().flatMap(edge => {

@@ -95,7 +95,7 @@ it('refuses a database whose pages are damaged, at the latest when it recovers',
   await store.close()
   const handle = await open(file, 'r+')
   const { size } = await handle.stat()
-  for (let at = 4_096 * 40; at < size; at += 4_096) await handle.write(Buffer.alloc(64, 0xff), 0, 64, at)
+  for (let at = 4_096 * 120; at < size; at += 4_096) await handle.write(Buffer.alloc(64, 0xff), 0, 64, at)
   await handle.close()
   const damaged = await openSqliteStore({ folder })
   const failure = await recovered(damaged).catch((error: unknown) => error)

@@ -31,6 +31,8 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
     groups: all('SELECT * FROM jobGroup WHERE endedAt IS NULL ORDER BY id'),
     limits: all('SELECT * FROM ownerLimits ORDER BY owner'),
     schedules: all('SELECT * FROM schedule ORDER BY id'),
+    ownerUses: all('SELECT * FROM ownerUse ORDER BY owner'),
+    devices: all('SELECT * FROM device ORDER BY uuid'),
     claims: all('SELECT * FROM attempt WHERE claimed = 1 ORDER BY job, number'),
     active: active.map(activeJob),
     edges: all(

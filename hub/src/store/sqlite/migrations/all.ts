@@ -1,4 +1,5 @@
 import { TABLES_0001 } from './0001-tables.ts'
+import { SCHEDULING_0002 } from './0002-scheduling.ts'
 import { TABLES_0003 } from './0003-waiting.ts'
 import { GROUPS_0004 } from './0004-groups.ts'
 import { TABLES_0006 } from './0006-secrets-and-audit.ts'
@@ -7,6 +8,7 @@ import { WEBHOOKS_0007 } from './0007-webhooks.ts'
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
 export const MIGRATIONS: readonly { readonly name: string; readonly statements: readonly string[] }[] = [
   { name: '0001-tables', statements: TABLES_0001 },
+  { name: '0002-scheduling', statements: SCHEDULING_0002 },
   { name: '0003-waiting', statements: TABLES_0003 },
   { name: '0004-groups', statements: GROUPS_0004 },
   { name: '0006-secrets-and-audit', statements: TABLES_0006 },

@@ -1,0 +1,69 @@
+import type { Shape } from '@stoker/protocol'
+import type { WorkerState } from '../engine/state.ts'
+import { type DeviceSpace, Devices, hasSpace, isForeign } from './devices.ts'
+import { suits } from './fit.ts'
+import type { View } from './policy.ts'
+import { type Refusal, type RefusalCode, refusal } from './refusal.ts'
+
+/** What a shape lacks on a worker right now, told by what takes it. */
+export function busyRefusals(view: View, shape: Shape, worker: WorkerState): Refusal[] {
+  const { facts, slotsFree, cpusMilliFree, memoryMbFree, leased } = worker
+  const { name } = facts
+  const found: Refusal[] = []
+  if (slotsFree < 1)
+    found.push(refusal('busy.slots', `${name} runs ${facts.maxJobs - slotsFree} of ${facts.maxJobs} jobs`))
+  else if (facts.window - leased < 1)
+    found.push(
+      refusal('busy.offers', `${name} has not yet taken up ${leased} offers, ${facts.window} at once are allowed`),
+    )
+  if (cpusMilliFree < shape.cpusMilli)
+    found.push(
+      refusal('busy.cpus', `needs ${shape.cpusMilli / 1000} CPUs, ${name} has ${cpusMilliFree / 1000} free`, {
+        field: 'resources.cpus',
+        needs: shape.cpusMilli / 1000,
+        has: cpusMilliFree / 1000,
+      }),
+    )
+  if (memoryMbFree < shape.memoryMb)
+    found.push(
+      refusal('busy.memory', `needs ${shape.memoryMb} MB of memory, ${name} has ${memoryMbFree} MB free`, {
+        field: 'resources.memory',
+        needs: `${shape.memoryMb}MB`,
+        has: `${memoryMbFree}MB`,
+      }),
+    )
+  return shape.gpus === 0 ? found : [...found, ...deviceRefusals(view, shape, worker)]
+}
+
+/** One refusal for each thing that keeps devices away, once too few are left. */
+function deviceRefusals(view: View, shape: Shape, { facts }: WorkerState): Refusal[] {
+  const devices = new Devices(view)
+  const spaces = facts.hardware.gpus.filter(gpu => suits(shape, gpu)).map(gpu => devices.spaceOf(gpu))
+  const free = spaces.filter(space => hasSpace(space, shape)).length
+  if (free >= shape.gpus) return []
+  const counts = new Map<keyof typeof WORDS, number>()
+  for (const space of spaces.filter(one => !hasSpace(one, shape))) {
+    const code = whyNot(space, shape)
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+  }
+  const cure = free === 0 ? null : { field: 'resources.gpus', needs: shape.gpus, has: free }
+  const needs = `needs ${shape.gpus} of the ${spaces.length} GPUs of ${facts.name} that suit it`
+  return [...counts].map(([code, count]) =>
+    refusal(code, `${needs}, ${free} are free and ${count} ${WORDS[code]}`, cure),
+  )
+}
+
+function whyNot(space: DeviceSpace, shape: Shape): keyof typeof WORDS {
+  if (space.out === 'quarantined') return 'gpus.quarantined'
+  if (space.out === 'faulty') return 'gpus.faulty'
+  const isOurs = space.whole > 0 || (shape.gpuSharing === 'exclusive' && space.parts > 0)
+  if (!isOurs && (shape.gpuSharing === 'exclusive' ? isForeign(space) : space.foreignMb > 0)) return 'gpus.foreign'
+  return 'busy.gpus'
+}
+
+const WORDS = {
+  'gpus.quarantined': 'quarantined',
+  'gpus.faulty': 'faulty',
+  'gpus.foreign': 'used by programs of others',
+  'busy.gpus': 'taken by jobs',
+} as const satisfies Partial<Record<RefusalCode, string>>

@@ -1,0 +1,74 @@
+import type { Bucket } from '../engine/state.ts'
+import { Heap } from './heap.ts'
+
+/** A bucket in the pass, with its oldest unplaced job. */
+export interface Waiting {
+  readonly bucket: Bucket
+  head: number
+}
+
+interface Group<E extends Waiting> {
+  readonly owner: string
+  readonly priority: number
+  readonly entries: Heap<E>
+  standing: number
+}
+
+/** Buckets in the order in which their jobs may start: priority, then the owner's standing, then age. */
+export class Order<E extends Waiting> {
+  readonly #groups = new Heap<Group<E>>(isBefore)
+  readonly #standingOf: (owner: string) => number
+
+  /** With one owner there is nothing to share out, so nobody's standing is asked for. */
+  constructor(entries: readonly E[], standingOf: (owner: string) => number) {
+    const isShared = entries.some(entry => entry.bucket.owner !== entries[0]?.bucket.owner)
+    this.#standingOf = isShared ? standingOf : () => 0
+    const groups = new Map<string, Group<E>>()
+    for (const entry of entries) {
+      const { owner, priority } = entry.bucket
+      const key = `${priority} ${owner}`
+      const group = groups.get(key) ?? { owner, priority, entries: new Heap<E>(isOlder), standing: 0 }
+      group.entries.push(entry)
+      groups.set(key, group)
+    }
+    for (const group of groups.values()) {
+      group.standing = this.#standingOf(group.owner)
+      this.#groups.push(group)
+    }
+  }
+
+  get first(): E | undefined {
+    for (;;) {
+      const group = this.#groups.top
+      if (group === undefined) return undefined
+      const standing = this.#standingOf(group.owner)
+      if (standing === group.standing) return group.entries.top
+      group.standing = standing
+      this.#groups.sinkTop()
+    }
+  }
+
+  /** The first entry goes on with a younger job. */
+  advance(): void {
+    this.#groups.top?.entries.sinkTop()
+    this.#groups.sinkTop()
+  }
+
+  /** The first entry is done with. */
+  drop(): void {
+    const entries = this.#groups.top?.entries
+    entries?.dropTop()
+    if (entries?.top === undefined) this.#groups.dropTop()
+    else this.#groups.sinkTop()
+  }
+}
+
+function isOlder(a: Waiting, b: Waiting): boolean {
+  return a.head < b.head
+}
+
+function isBefore<E extends Waiting>(a: Group<E>, b: Group<E>): boolean {
+  if (a.priority !== b.priority) return a.priority > b.priority
+  if (a.standing !== b.standing) return a.standing < b.standing
+  return (a.entries.top?.head ?? 0) < (b.entries.top?.head ?? 0)
+}

@@ -1,0 +1,79 @@
+import type { Bucket, Now, WorkerState } from '../engine/state.ts'
+import { hostsOf } from './claims-on.ts'
+import { isCooling, isOpen } from './door.ts'
+import type { FairShare } from './fair-share.ts'
+import { couldRun, looksAtNames } from './fit.ts'
+import { limitReason } from './limits.ts'
+import { Order, type Waiting } from './order.ts'
+import type { View } from './policy.ts'
+import { type Reservation, waitOn } from './reservation.ts'
+
+/** How long the head of a bucket is passed over before a worker is kept for it, in lease time. */
+const PATIENCE_MS = 60_000
+/** Few, so that most of the fleet goes on with what fits; one per worker and bucket in any case. */
+const PER_PRIORITY = 4
+
+/** New reservations for heads that were passed over too long, in the order in which jobs start; a higher priority may take a worker from a lower one. */
+export function reserve(view: View, held: readonly Reservation[], fair: FairShare, now: Now): readonly Reservation[] {
+  let kept = held
+  const order = new Order(impatientHeads(view, kept, now), owner => fair.of(owner))
+  for (let entry = order.first; entry !== undefined; entry = order.first) {
+    const { bucket, head } = entry
+    order.drop()
+    if (kept.filter(({ priority }) => priority === bucket.priority).length >= PER_PRIORITY) continue
+    const found = bestWorker(view, bucket, kept, now)
+    if (found === null) continue
+    const { id: worker, ...wait } = found
+    kept = [
+      ...kept.filter(other => !hostsOf(view, worker).has(other.worker)),
+      { job: head, bucket: bucket.id, priority: bucket.priority, worker, ...wait },
+    ]
+  }
+  return kept
+}
+
+function impatientHeads(view: View, held: readonly Reservation[], now: Now): Waiting[] {
+  const entries: Waiting[] = []
+  for (const [id, { job, since }] of view.waitingHeads) {
+    const bucket = view.buckets.get(id)
+    if (bucket === undefined || now.lease - since < PATIENCE_MS || view.queued.oldest(id) !== job) continue
+    if (limitReason(view, bucket) !== null) continue
+    if (!held.some(reservation => reservation.bucket === id)) entries.push({ bucket, head: job })
+  }
+  return entries
+}
+
+interface Found extends Pick<Reservation, 'until' | 'waitsFor'> {
+  readonly id: string
+}
+
+/** The one that is surely free soonest; where that is not known, the one with the fewest jobs to wait for. */
+function bestWorker(view: View, bucket: Bucket, held: readonly Reservation[], now: Now): Found | null {
+  const stronger = held.filter(({ priority }) => priority >= bucket.priority)
+  const taken = new Set(stronger.flatMap(({ worker }) => [...hostsOf(view, worker)]))
+  const fits = new Map<string, boolean>()
+  let best: Found | null = null
+  for (const worker of view.workers.values()) {
+    if (taken.has(worker.id) || !isOpen(worker, now) || isCooling(worker, bucket.id, now)) continue
+    if (!fitsClass(fits, bucket, worker)) continue
+    const wait = waitOn(view, worker, bucket.shape, now)
+    if (wait === null) continue
+    const found = { id: worker.id, ...wait }
+    if (best === null || isSooner(found, best)) best = found
+  }
+  return best
+}
+
+function fitsClass(known: Map<string, boolean>, { shape }: Bucket, worker: WorkerState): boolean {
+  const look = looksAtNames(shape) ? worker.id : worker.classKey
+  const fits = known.get(look) ?? couldRun(shape, worker)
+  known.set(look, fits)
+  return fits
+}
+
+function isSooner(a: Found, b: Found): boolean {
+  const [aUntil, bUntil] = [a.until ?? Number.POSITIVE_INFINITY, b.until ?? Number.POSITIVE_INFINITY]
+  if (aUntil !== bUntil) return aUntil < bUntil
+  if (a.waitsFor.size !== b.waitsFor.size) return a.waitsFor.size < b.waitsFor.size
+  return a.id < b.id
+}
