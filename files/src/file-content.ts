@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { sha256Stream } from './sha256.ts'
 
 const READ_BYTES = 256 * 1024
 
@@ -22,8 +22,11 @@ export class FileChanged extends Error {
   }
 }
 
-/** Opens a regular file and nothing else: the last name is never followed as a link, and a pipe cannot block. `name` is for sentences. */
-export async function openFileContent(path: string, name = path): Promise<FileContent> {
+/** Opens a regular file and nothing else: the last name is never followed as a link, and a pipe cannot block. `name` is for sentences; a hash known before is believed. */
+export async function openFileContent(
+  path: string,
+  { name = path, sha256 }: { readonly name?: string; readonly sha256?: string } = {},
+): Promise<FileContent> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const stat = await handle.stat({ bigint: true })
@@ -33,11 +36,10 @@ export async function openFileContent(path: string, name = path): Promise<FileCo
       const now = await handle.stat({ bigint: true })
       return now.size !== stat.size || now.mtimeNs !== stat.mtimeNs || now.ctimeNs !== stat.ctimeNs
     }
-    const hash = createHash('sha256')
-    for await (const part of rangeOf(handle, 0, size, name)) hash.update(part)
+    const hashed = sha256 ?? (await sha256Stream(rangeOf(handle, 0, size, name)))
     if (await changed()) throw new FileChanged(name)
     return {
-      sha256: hash.digest('hex'),
+      sha256: hashed,
       size,
       executable: (stat.mode & 0o111n) !== 0n,
       async *read(from, to) {

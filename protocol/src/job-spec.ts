@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ARCHIVES, InnerPath, InputFile, Sha256 } from './artifact.ts'
-import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
+import { checkInput, checkTransfers, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 
@@ -167,7 +167,7 @@ export function parseJobSpec(value: unknown): ParsedSpec {
   if (!parsed.success) return { ok: false, issues: specIssues(parsed.error, value, knownKeys) }
   const input = parsed.data
   const type = input.type ?? 'command'
-  const issues = checkInput(type, input.command, input.input ?? {})
+  const issues = [...checkInput(type, input.command, input.input ?? {}), ...checkTransfers(type, input)]
   if (issues.length > 0) return { ok: false, issues }
   if (input.isolation === 'none' && input.network === 'none') {
     return {

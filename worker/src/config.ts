@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
+import { parseSize } from '@stoker/protocol'
 
 export interface WorkerConfig {
   readonly hubUrl: string
@@ -12,6 +13,10 @@ export interface WorkerConfig {
   readonly allowUnsandboxed: boolean
   readonly allowHostNetwork: boolean
   readonly visiblePaths: readonly string[]
+  /** Null: 20 GB, or a tenth of the disk if that is less. */
+  readonly cacheBytes: number | null
+  /** For all transfers together. */
+  readonly bytesPerSecond: number | null
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -30,6 +35,8 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       'allow-unsandboxed': { type: 'boolean' },
       'allow-host-network': { type: 'boolean' },
       visible: { type: 'string', multiple: true },
+      'cache-size': { type: 'string' },
+      bandwidth: { type: 'string' },
     },
   })
   if (values.hub === undefined || !/^https?:\/\//.test(values.hub))
@@ -51,6 +58,15 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     allowUnsandboxed: values['allow-unsandboxed'] ?? false,
     allowHostNetwork: values['allow-host-network'] ?? false,
     visiblePaths: values.visible ?? [],
+    cacheBytes: sizeOf('--cache-size is a size like 20GB', values['cache-size'], 0),
+    bytesPerSecond: sizeOf('--bandwidth is a size per second, 10kB/s or more', values.bandwidth, 10_000),
     env: process.env,
   }
+}
+
+function sizeOf(rule: string, text: string | undefined, least: number): number | null {
+  if (text === undefined) return null
+  const bytes = parseSize(text.replace(/\/s$/, ''))
+  if (bytes === null || bytes < least) throw new Error(`${rule}, found ${text}`)
+  return bytes
 }

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { lockFolder } from '@stoker/files'
-import { nextDelayMs } from '@stoker/net'
+import { freeBytes, lockFolder } from '@stoker/files'
+import { Bandwidth, nextDelayMs } from '@stoker/net'
 import type { Abilities, Hardware } from '@stoker/protocol'
 import { Agent } from './agent/agent.ts'
 import { loadIdentity } from './agent/identity.ts'
 import { SpoolFile } from './agent/spool-file.ts'
+import { InputCache } from './artifacts/input-cache.ts'
 import { readConfig, type WorkerConfig } from './config.ts'
 import type { Executor } from './executors/port.ts'
 import { probeSandbox } from './executors/probe-sandbox.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
+import { nativeContent } from './links/native-content.ts'
 import { GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
 import { Workspaces } from './run/workspace.ts'
@@ -58,6 +60,7 @@ async function main(config: WorkerConfig): Promise<void> {
       })
     : null
   const workspaces = new Workspaces(join(folder, 'attempts'))
+  const cache = await InputCache.open(join(folder, 'cache'), config.cacheBytes ?? (await defaultCacheBytes(folder)))
   const now = () => Date.now()
   let saidReady = false
   const agent = new Agent({
@@ -95,6 +98,11 @@ async function main(config: WorkerConfig): Promise<void> {
     executor,
     workspaces,
     delivery: agent,
+    transfers: {
+      contentOf: nativeContent(config.hubUrl, identity),
+      cache,
+      bandwidth: config.bytesPerSecond === null ? undefined : new Bandwidth(config.bytesPerSecond),
+    },
     abilities,
     gpus: hardware.gpus,
     python,
@@ -113,6 +121,10 @@ async function main(config: WorkerConfig): Promise<void> {
   }
   shutDownOnSignals({ agent, runner, executor, log, cleanUp })
   await agent.start(runner)
+}
+
+async function defaultCacheBytes(folder: string): Promise<number> {
+  return Math.min(20e9, (await freeBytes(folder)).totalBytes / 10)
 }
 
 /** Sandboxes of a root worker run under uids of their own; two workers on one machine must not share them. */

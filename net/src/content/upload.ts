@@ -18,9 +18,6 @@ export interface TransferOptions extends PatienceOptions {
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
 
-/** Reading the source failed: trying again would not help. */
-class SourceFailed extends Error {}
-
 /** Brings content to the other side in pieces, going on where it was after any break; what is there already is not sent. */
 export async function uploadContent(
   send: ContentSend,
@@ -28,12 +25,13 @@ export async function uploadContent(
   options: TransferOptions = {},
 ): Promise<void> {
   const patience = new Patience(options)
+  const reading: Reading = { failure: null }
   let offset = source.size < ASK_FROM_BYTES ? 0 : null
   for (let answered = false; ; answered = false) {
     try {
       const at: number | 'complete' = offset ?? (await ask(send, source, options))
       answered = offset === null
-      const next = at === 'complete' ? at : await put(send, source, at, options)
+      const next = at === 'complete' ? at : await put(send, source, at, options, reading)
       options.onBytes?.(next === 'complete' ? source.size : next)
       if (next === 'complete' || at === 'complete') return
       answered = true
@@ -41,7 +39,7 @@ export async function uploadContent(
       patience.moved()
       offset = next
     } catch (error) {
-      if (error instanceof SourceFailed) throw error.cause
+      if (reading.failure !== null) throw reading.failure
       await patience.wait(error, answered)
       offset = null
     }
@@ -58,7 +56,7 @@ async function ask(send: ContentSend, { sha256 }: ContentName, { signal }: Trans
   throw new Error(`content ${sha256} should be there in part or whole, the answer has no upload-offset`)
 }
 
-async function put(send: ContentSend, source: UploadSource, from: number, options: TransferOptions) {
+async function put(send: ContentSend, source: UploadSource, from: number, options: TransferOptions, reading: Reading) {
   const to = Math.min(source.size, from + PIECE_BYTES)
   const isWhole = from === 0 && to === source.size
   const reply = await send({
@@ -68,7 +66,7 @@ async function put(send: ContentSend, source: UploadSource, from: number, option
       'content-length': String(to - from),
       ...(isWhole ? {} : { 'content-range': `bytes ${from}-${to - 1}/${source.size}` }),
     },
-    body: paced(source, from, to, options),
+    body: paced(source.read(from, to), from, options, reading),
     signal: options.signal,
   })
   if (reply.status === 409 && reply.header('upload-offset') !== null) {
@@ -83,19 +81,31 @@ async function put(send: ContentSend, source: UploadSource, from: number, option
   throw new Error('a piece was taken, the answer does not say how far')
 }
 
-async function* paced(source: UploadSource, from: number, to: number, options: TransferOptions) {
+/** What the source itself failed with, however the sender passes it on: trying again would not help. */
+interface Reading {
+  failure: unknown
+}
+
+async function* paced(
+  parts: AsyncIterable<Uint8Array>,
+  from: number,
+  { bandwidth, signal, onBytes }: TransferOptions,
+  reading: Reading,
+): AsyncGenerator<Uint8Array> {
   let at = from
-  const parts = source.read(from, to)[Symbol.asyncIterator]()
+  for await (const part of failing(parts, reading)) {
+    await bandwidth?.take(part.length, signal)
+    yield part
+    at += part.length
+    onBytes?.(at)
+  }
+}
+
+async function* failing(parts: AsyncIterable<Uint8Array>, reading: Reading): AsyncGenerator<Uint8Array> {
   try {
-    for (;;) {
-      const { value, done } = await parts.next().catch(cause => Promise.reject(new SourceFailed('', { cause })))
-      if (done === true) return
-      await options.bandwidth?.take(value.length, options.signal)
-      yield value
-      at += value.length
-      options.onBytes?.(at)
-    }
-  } finally {
-    await parts.return?.()
+    yield* parts
+  } catch (error) {
+    reading.failure = error
+    throw error
   }
 }
