@@ -15,6 +15,7 @@ import { Recovering } from './engine/recover.ts'
 import type { State } from './engine/state.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
 import { newId } from './new-id.ts'
+import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
@@ -79,6 +80,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     },
     now: Date.now,
   })
+  const blobs = await openDiskBlobs(join(folder, 'outputs', 'blobs'), {
+    index: store.queries,
+    commit: async rows => {
+      await engine.execute({ kind: 'rows', rows })
+    },
+    now: Date.now,
+    checkRoom: disk.checkRoom,
+  })
   engine.onCommit(({ changes }) => {
     for (const change of changes) if (change.c === 'attemptEnded' || change.c === 'released') streams.ended(change)
   })
@@ -89,6 +98,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     engine,
     queries: store.queries,
     streams,
+    blobs,
     board,
     now: Date.now,
     newId,
@@ -103,6 +113,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const gateway = new NativeGateway({
     engine,
     streams,
+    blobs,
     board,
     queries: store.queries,
     version: VERSION,

@@ -1,3 +1,4 @@
+export * from './api/artifacts.ts'
 export * from './api/jobs.ts'
 export * from './api/tokens.ts'
 export * from './api/workers.ts'

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
 import type { State } from '../engine/state.ts'
+import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
@@ -15,6 +16,7 @@ export interface ApiContext {
   readonly engine: Pick<EngineLoop, 'execute' | 'read' | 'onCommit'>
   readonly queries: Queries
   readonly streams: Streams
+  readonly blobs: Blobs
   readonly board: LiveBoard
   readonly now: () => number
   /** A fresh UUIDv7. */

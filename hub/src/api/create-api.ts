@@ -1,6 +1,8 @@
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { addArtifactRoutes } from './artifacts.ts'
 import { TokenBook } from './auth.ts'
+import { addBlobRoutes } from './blobs.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDocsRoutes } from './docs.ts'
 import { addFeedRoute } from './feed.ts'
@@ -20,8 +22,8 @@ import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
 import { addWorkerRoutes } from './workers.ts'
 
-/** A request whose body is still not there after this is given up. */
-const REQUEST_TIMEOUT_MS = 120_000
+/** A request whose body is still not there after this is given up; a large upload on a slow line takes long, and goes on in a later one. */
+const REQUEST_TIMEOUT_MS = 3600_000
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
 const MAX_PARAM_LENGTH = 2400
@@ -38,7 +40,13 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   refuseWhenStopping(api, context)
   const methodsByUrl = collectMethods(api)
   await describeRoutes(api, context)
-  addRoutes(api, { ...context, tokens: book, watch: new JobWatch(context), names: new JobNames(context.queries), open })
+  await addRoutes(api, {
+    ...context,
+    tokens: book,
+    watch: new JobWatch(context),
+    names: new JobNames(context.queries),
+    open,
+  })
   refuseOtherMethods(api, new Map([...methodsByUrl].map(([url, methods]) => [url, new Set(methods)])))
   await api.ready()
   return api as unknown as FastifyInstance
@@ -63,11 +71,13 @@ function createServer({ logger }: ApiContext): Api {
   return api
 }
 
-function addRoutes(api: Api, context: RouteContext): void {
+async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)
+  addArtifactRoutes(api, context)
+  await addBlobRoutes(api, context)
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)

@@ -1,4 +1,4 @@
-import { isTerminal, Job, JobDetail, JobPage, JobState, Problem, Refused, Submitted } from '@stoker/protocol'
+import { isTerminal, Job, JobDetail, JobPage, JobSpec, JobState, Problem, Refused, Submitted } from '@stoker/protocol'
 import { z } from 'zod'
 import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
@@ -109,7 +109,12 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
       const row = await findJob(queries, callerOf(request), request.params.id)
       if (!isTerminal(row.state))
         throw new Refused('job.not_ended', `job ${row.id} is ${row.state}; only an ended job can be retried`)
-      const job = { id: context.newId(), spec: JSON.parse(row.spec), specText: row.spec, retryOf: row.id }
+      const job = {
+        id: context.newId(),
+        spec: JobSpec.parse(JSON.parse(row.spec)),
+        specText: row.spec,
+        retryOf: row.id,
+      }
       return submit(context, reply, { owner: row.owner, jobs: [job], key: null, failFast: false })
     },
   })

@@ -13,8 +13,13 @@ export async function describeRoutes(api: Api, { version }: ApiContext): Promise
         description: 'Errors are problem details (RFC 9457) with a stable `code`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      tags: [{ name: 'jobs' }, { name: 'workers' }, { name: 'tokens' }, { name: 'hub' }],
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      tags: [{ name: 'jobs' }, { name: 'content' }, { name: 'workers' }, { name: 'tokens' }, { name: 'hub' }],
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer' },
+          worker: { type: 'apiKey', in: 'header', name: 'authorization', description: 'Worker <id>:<secret>' },
+        },
+      },
       security: [{ token: [] }],
     },
     transform: route => {

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { NewJob, Replies } from '../engine/commands.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
+import { holdInputs } from './hold-inputs.ts'
 import { MAX_JOBS, readSpecs } from './read-specs.ts'
 import { checkAllButBody } from './validation.ts'
 
@@ -61,7 +62,9 @@ export async function submit(
       `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
     )
   }
-  const done = await context.engine.execute({ kind: 'submit', ...submission })
+  const specs = submission.jobs.map(job => job.spec)
+  const release = await holdInputs(context.blobs, submission.owner, specs)
+  const done = await context.engine.execute({ kind: 'submit', ...submission }).finally(release)
   const text = done.repeated ? await firstAnswer(context, done) : submittedText(submission.jobs, done.unschedulable)
   return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
 }

@@ -9,6 +9,8 @@ import { LiveBoard } from '../engine/live-board.ts'
 import { EngineLoop } from '../engine/loop.ts'
 import { Recovering } from '../engine/recover.ts'
 import type { Now } from '../engine/state.ts'
+import { openMemoryBlobs } from '../outputs/artifacts/memory/memory-blobs.ts'
+import type { Blobs } from '../outputs/artifacts/port.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
 import { packed } from '../scheduler/packed.ts'
@@ -41,6 +43,7 @@ export interface TestHub {
   readonly engine: EngineLoop
   readonly store: Store
   readonly streams: Streams
+  readonly blobs: Blobs
   readonly board: LiveBoard
   readonly admin: string
   /** Followers of output and of commits that have not let go. */
@@ -50,16 +53,28 @@ export interface TestHub {
   close(): Promise<void>
 }
 
-export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<TestHub> {
+export async function openTestHub(
+  overrides: Partial<ApiContext> = {},
+  checkRoom: (bytes: number) => Promise<void> = async () => {},
+): Promise<TestHub> {
   const store = createMemoryStore()
   const engine = await openEngine(store)
   const { streams, outputs } = countWatchers(openMemoryStreams({ queries: store.queries }))
+  const blobs = await openMemoryBlobs({
+    index: store.queries,
+    commit: async rows => {
+      await engine.execute({ kind: 'rows', rows })
+    },
+    now: Date.now,
+    checkRoom,
+  })
   const { counted, commits } = countListeners(engine)
   const board = new LiveBoard()
   const api = await createApi({
     engine: counted,
     queries: store.queries,
     streams,
+    blobs,
     board,
     now: Date.now,
     newId: uuidv7,
@@ -86,6 +101,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     engine,
     store,
     streams,
+    blobs,
     board,
     admin,
     watching: () => ({ outputs: outputs(), commits: commits() - own }),

@@ -33,6 +33,8 @@ export type Command =
       readonly reports: readonly AttemptReport[]
       /** Row writes of the outputs room that must be in the same commit. */
       readonly rows: readonly RowWrite[]
+      /** SHA-256 of content that artifacts of these reports name and their job's owner does not have. */
+      readonly missing?: ReadonlySet<string> | undefined
     }
   | { readonly kind: 'goodbye'; readonly worker: string; readonly reason: string }
   /** A worker that was too long silent is heard again on the same connection: what nobody took over goes on. */

@@ -146,6 +146,8 @@ function projectSubmitted(
     })
     for (const [labelKey, value] of labels)
       rows.push({ op: 'insert', table: 'label', row: { key: labelKey, value, job: seq } })
+    for (const sha256 of new Set(job.spec.files.map(file => file.sha256)))
+      rows.push({ op: 'insert', table: 'input', row: { job: seq, sha256, owner } })
   }
   const first = jobs[0]
   if (key !== null && first !== undefined) {

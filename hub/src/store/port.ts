@@ -1,5 +1,7 @@
 import type {
+  ArtifactRow,
   AttemptRow,
+  BlobRow,
   BucketRow,
   ChunkRow,
   CounterRow,
@@ -112,6 +114,14 @@ export interface Queries {
   ): Promise<
     readonly { readonly job: number; readonly epoch: number; readonly attempt: number; readonly ended: boolean }[]
   >
+  /** In no order; content the owner does not have is left out. */
+  blobs(owner: string, hashes: readonly string[]): Promise<readonly BlobRow[]>
+  /** What each owner has, summed up; walks all content, for a start. */
+  blobUse(): Promise<readonly { readonly owner: string; readonly bytes: number }[]>
+  /** Artifacts of an attempt in the order of their paths, those behind `after`. */
+  artifacts(job: number, attempt: number, after: string, limit: number): Promise<readonly ArtifactRow[]>
+  artifact(job: number, attempt: number, path: string): Promise<ArtifactRow | null>
+  artifactUse(job: number, attempt: number): Promise<{ readonly count: number; readonly bytes: number }>
   /** Rows of jobs with a greater seq than `after`, in key order: `limit` of them and then the rest of the last job, so the next slice starts after that job. */
   scan<T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]>
 }

@@ -11,6 +11,9 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   counter: ['owner', 'state'],
   chunk: ['job', 'epoch', 'attempt', 'stream', 'offset'],
   sealed: ['job', 'epoch', 'attempt'],
+  blob: ['owner', 'sha256'],
+  input: ['job', 'sha256'],
+  artifact: ['job', 'attempt', 'path'],
   label: ['key', 'value', 'job'],
   meta: ['key'],
 }

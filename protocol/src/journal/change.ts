@@ -64,6 +64,8 @@ export const Change = z.discriminatedUnion('c', [
     failures: z.number(),
     lost: z.number(),
     reason: z.string().nullable(),
+    /** How much the attempt left; which files is in the artifact rows only. */
+    artifacts: z.object({ count: z.number(), bytes: z.number() }).optional(),
   }),
   /** The lease ran out: the job is queued again, but the attempt may still come back and holds its resources. */
   z.object({ c: z.literal('lost'), ...fenced, at, lost: z.number(), reason: z.string() }),

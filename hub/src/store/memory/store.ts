@@ -39,6 +39,11 @@ function asyncQueries(queries: SyncQueries): Queries {
     chunks: async (job, epoch, attempt) => queries.chunks(job, epoch, attempt),
     sealed: async (job, epoch, attempt) => queries.sealed(job, epoch, attempt),
     segmentAttempts: async segment => queries.segmentAttempts(segment),
+    blobs: async (owner, hashes) => queries.blobs(owner, hashes),
+    blobUse: async () => queries.blobUse(),
+    artifacts: async (job, attempt, after, limit) => queries.artifacts(job, attempt, after, limit),
+    artifact: async (job, attempt, path) => queries.artifact(job, attempt, path),
+    artifactUse: async (job, attempt) => queries.artifactUse(job, attempt),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]> =>
       queries.scan(table, after, limit),
   }

@@ -8,7 +8,7 @@ const ROWS_ON_MAIN = 64
 
 /** Reads of a few rows by key are answered here, all others in the reader thread. */
 export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>): Queries {
-  const few = (seqs: readonly number[]) => seqs.length <= ROWS_ON_MAIN
+  const few = (keys: readonly unknown[]) => keys.length <= ROWS_ON_MAIN
   return {
     jobById: async id => here.jobById(id),
     jobsBySeq: async seqs => (few(seqs) ? here.jobsBySeq(seqs) : reader().call('jobsBySeq', seqs)),
@@ -22,6 +22,11 @@ export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>)
     chunks: async (job, epoch, attempt) => reader().call('chunks', job, epoch, attempt),
     sealed: async (job, epoch, attempt) => reader().call('sealed', job, epoch, attempt),
     segmentAttempts: async segment => reader().call('segmentAttempts', segment),
+    blobs: async (owner, hashes) => (few(hashes) ? here.blobs(owner, hashes) : reader().call('blobs', owner, hashes)),
+    blobUse: async () => reader().call('blobUse'),
+    artifacts: async (job, attempt, after, limit) => reader().call('artifacts', job, attempt, after, limit),
+    artifact: async (job, attempt, path) => here.artifact(job, attempt, path),
+    artifactUse: async (job, attempt) => reader().call('artifactUse', job, attempt),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number) =>
       (await reader().call('scan', table, after, limit)) as readonly Tables[T]['row'][],
   }

@@ -6,6 +6,7 @@ import { type Cell, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import { IN_BLOCKS, newestBlocksFirst } from './blocks.ts'
 import type { Connection, Statement } from './connection.ts'
+import { createContentReader } from './content.ts'
 import { createJournalReader } from './journal.ts'
 import { foundText, lookedText } from './page.ts'
 
@@ -95,6 +96,7 @@ export function createReader(db: Connection): SyncQueries {
     chunks: keyed('SELECT * FROM chunk WHERE job = ? AND epoch = ? AND attempt = ? ORDER BY stream, "offset"'),
     sealed: (...key) => sealed(...key)[0] ?? null,
     segmentAttempts: number => segment(number).map(row => ({ ...row, ended: row.ended === 1 })),
+    ...createContentReader(db),
     journalAfter: journal.after,
     journalFloor: journal.floor,
     journalBoundary: journal.boundary,
