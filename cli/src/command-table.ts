@@ -35,6 +35,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(JOBS, 'list', 'list jobs, newest first', () => import('./commands/list.ts')),
   entry(JOBS, 'show', 'show one job with its attempts', () => import('./commands/show.ts')),
   entry(JOBS, 'logs', 'print what a job wrote', () => import('./commands/logs.ts')),
+  entry(JOBS, 'artifacts', 'list and fetch the files a job left', () => import('./commands/artifacts.ts')),
   entry(JOBS, 'wait', 'wait until jobs have ended', () => import('./commands/wait.ts')),
   entry(JOBS, 'cancel', 'cancel jobs', () => import('./commands/cancel.ts')),
   entry(JOBS, 'retry', 'submit ended jobs again', () => import('./commands/retry.ts')),

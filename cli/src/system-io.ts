@@ -12,6 +12,7 @@ export function systemIo(programs: string): Io {
     readStdin,
     config: readConfig(),
     version: VERSION,
+    folder: process.cwd(),
     programs,
     now: Date.now,
     onStop(handler) {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import type { TransferOptions, UploadSource } from '@stoker/net'
 import {
+  type Artifact,
   CreatedToken,
   Job,
   JobCounts,
@@ -16,6 +18,8 @@ import {
   WorkerList,
 } from '@stoker/protocol'
 import { z } from 'zod'
+import { type ArtifactOptions, artifactsTar, downloadArtifact, listArtifacts } from './artifacts.ts'
+import { uploadBlob } from './blobs.ts'
 import { type Call, createCaller } from './caller.ts'
 import type { FollowOptions as EventOptions } from './event-stream.ts'
 import { type FeedOptions, followFeed } from './feed.ts'
@@ -75,6 +79,7 @@ export function createClient(options: ClientOptions) {
   const { url, token, fetch } = options
   const transport = fetch === undefined ? nodeTransport(url) : fetchTransport(url, fetch)
   const caller = createCaller(url, token, transport)
+  const place = { url, token, transport }
   const post = postJobs(caller)
   const batches = new SubmitBatches(post)
 
@@ -110,6 +115,17 @@ export function createClient(options: ClientOptions) {
     events: (id: string, of?: EventOptions) => followJob(caller, id, of),
     logs: (id: string, of?: LogOptions) => readLogs(caller, id, of),
     feed: (of?: FeedOptions) => followFeed(caller, of),
+
+    uploadBlob: (source: UploadSource, of?: TransferOptions) => uploadBlob(place, source, of),
+    artifacts: (id: string, of?: ArtifactOptions) => listArtifacts(caller, id, of),
+    downloadArtifact: (
+      id: string,
+      artifact: Pick<Artifact, 'path' | 'sha256' | 'size'>,
+      file: string,
+      of?: ArtifactOptions & TransferOptions,
+    ) => downloadArtifact(place, id, artifact, file, of),
+    artifactsTar: (id: string, of?: ArtifactOptions) => artifactsTar(caller, id, of),
+
     counts: async (owner?: string): Promise<JobCounts> =>
       (await caller.json(get(`/api/v1/counts${queryText({ owner })}`), z.object({ counts: JobCounts }))).counts,
 

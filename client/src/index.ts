@@ -1,3 +1,4 @@
+export type { ArtifactOptions } from './artifacts.ts'
 export {
   Canceled,
   type Client,

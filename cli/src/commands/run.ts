@@ -5,6 +5,10 @@ import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
+import { fetchedText } from '../files/fetched-text.ts'
+import { sendFiles } from '../files/send-files.ts'
+import { takeOutputs } from '../files/take-outputs.ts'
+import { TransferLine } from '../files/transfer-line.ts'
 import { followJob } from '../follow/follow-job.ts'
 import { lasted, shortId, stateText } from '../output/job-words.ts'
 import { paperOf } from '../output/paper.ts'
@@ -15,13 +19,14 @@ import { locateIssues } from '../spec/locate-issues.ts'
 import { type FoundSpec, readSpecs } from '../spec/read-specs.ts'
 import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
 
-type RunOptions = SpecOptions & OutputOptions & { readonly detach?: boolean }
+type RunOptions = SpecOptions & OutputOptions & { readonly detach?: boolean; readonly out?: string }
 
 export function define(command: Command, cli: Cli): void {
   withOutput(withSpecOptions(command))
     .usage('[options] -- <program> [args...]\n       stoker run [options] <file>')
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
     .option('--detach', 'do not follow the job')
+    .option('--out <folder>', 'where outputs are put at the end (here with --files ., else ./stoker-outputs/<job>)')
     .addHelpText('after', '\nCtrl-C cancels the job and waits for its end; a second one leaves at once.')
     .action(async (words: string[], options: RunOptions) => cli.exitWith(await run(words, options, cli)))
 }
@@ -32,7 +37,14 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
   return withHub(cli.io, options, async client => {
     const stop = stopOnSignal(cli, out)
     try {
-      const { id, unschedulable } = await submit(client, found, options)
+      const { spec, sent } = await sendFiles(
+        client,
+        found,
+        options.files ?? [],
+        cli.io.folder,
+        new TransferLine(cli.io),
+      )
+      const { id, unschedulable } = await submit(client, { ...found, spec }, options)
       if (options.detach === true) {
         if (unschedulable !== null) out.note(`it waits: ${plainText(unschedulable)}`)
         out.show({ id, exitCode: null, job: null }, runView)
@@ -40,7 +52,9 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       }
       out.note(`job ${id}`)
       stop.submitted(client, id)
-      return await follow(client, id, cli, out, stop.left)
+      const hasOutputs = options.output !== undefined || spec.outputs !== undefined
+      const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
+      return await follow(client, id, cli, out, stop.left, takeHome)
     } finally {
       stop.release()
     }
@@ -55,7 +69,14 @@ async function submit(client: Client, found: FoundSpec, options: RunOptions) {
   }
 }
 
-async function follow(client: Client, id: string, cli: Cli, out: Printer, left: AbortSignal): Promise<number> {
+async function follow(
+  client: Client,
+  id: string,
+  cli: Cli,
+  out: Printer,
+  left: AbortSignal,
+  takeHome: () => Promise<OutputOf<'artifacts get'> | null>,
+): Promise<number> {
   const { io } = cli
   const outs =
     out.kind === 'quiet'
@@ -65,7 +86,9 @@ async function follow(client: Client, id: string, cli: Cli, out: Printer, left: 
     const job = await followJob(client, id, io, { ...outs, note: out.note, signal: left })
     const exitCode = exitCodeOfRun(job)
     if (out.kind === 'human') out.note(endText(job, cli))
-    else out.show({ id, exitCode, job }, runView)
+    const outputs = await takeHome()
+    if (out.kind !== 'human') out.show({ id, exitCode, job, ...(outputs === null ? {} : { outputs }) }, runView)
+    else if (outputs !== null) out.note(fetchedText(outputs))
     return exitCode
   } catch (error) {
     if (!left.aborted) throw error
@@ -76,7 +99,7 @@ async function follow(client: Client, id: string, cli: Cli, out: Printer, left: 
 
 async function specOf(words: readonly string[], cli: Cli): Promise<FoundSpec> {
   if (cli.argv.includes('--')) {
-    if (words.length > 0) return { spec: { command: [...words] }, place: () => null }
+    if (words.length > 0) return { spec: { command: [...words] }, folder: cli.io.folder, place: () => null }
     throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })
   }
   const [file, ...more] = words

@@ -1,6 +1,9 @@
+import type { JobSpecInput } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
+import { sendFiles } from '../files/send-files.ts'
+import { TransferLine } from '../files/transfer-line.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
@@ -19,8 +22,13 @@ export function define(command: Command, cli: Cli): void {
 
 async function submit(files: readonly string[], options: SubmitOptions, cli: Cli): Promise<void> {
   const found = (await Promise.all(files.map(file => readSpecs(file, cli.io)))).flat()
-  const specs = found.map(one => applySpecOptions(one.spec, options))
   await withHub(cli.io, options, async client => {
+    const line = new TransferLine(cli.io)
+    const specs: JobSpecInput[] = []
+    for (const one of found) {
+      const { spec } = await sendFiles(client, one, options.files ?? [], cli.io.folder, line)
+      specs.push(applySpecOptions(spec, options))
+    }
     try {
       const jobs = await client.submitMany(specs, { failFast: options.failFast, idempotencyKey: options.key })
       printerFor(cli.io, options).show({ jobs: [...jobs] }, submittedView)

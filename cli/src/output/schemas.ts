@@ -1,5 +1,6 @@
 import { Canceled, Health } from '@stoker/client'
 import {
+  Artifact,
   CreatedToken,
   Job,
   JobDetail,
@@ -20,16 +21,30 @@ const contexts = z.object({
 const started = { url: z.string(), epoch: z.int(), dataFolder: z.string(), tokenFile: z.string(), context: z.string() }
 const joined = z.object({ id: z.string(), name: z.string() })
 
+const fetched = z.object({
+  folder: z.string(),
+  files: z.array(
+    z.object({ path: z.string(), file: z.string(), size: z.int(), how: z.enum(['written', 'same', 'beside']) }),
+  ),
+})
+
 /** The published form of what each command prints with --json; keys are added, never renamed or removed. */
 export const OUTPUT_SCHEMAS = {
   up: z.object({ ...started, worker: joined }),
   hub: z.object(started),
   worker: joined.extend({ hub: z.string() }),
-  run: z.object({ id: z.uuid(), exitCode: z.int().nullable(), job: Job.nullable() }),
+  run: z.object({
+    id: z.uuid(),
+    exitCode: z.int().nullable(),
+    job: Job.nullable(),
+    outputs: fetched.nullable().optional(),
+  }),
   submit: Submitted,
   list: JobPage,
   show: JobDetail,
   logs: z.object({ id: z.uuid(), text: z.string() }),
+  'artifacts list': z.object({ artifacts: z.array(Artifact), bytes: z.int() }),
+  'artifacts get': fetched,
   wait: z.object({ jobs: z.array(Job) }),
   cancel: z.object({ canceled: z.array(Canceled), failures }),
   retry: z.object({

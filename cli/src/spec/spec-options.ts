@@ -19,6 +19,8 @@ export interface SpecOptions {
   readonly retries?: number
   readonly isolation?: string
   readonly network?: string
+  readonly files?: readonly string[]
+  readonly output?: readonly string[]
   readonly failFast?: boolean
 }
 
@@ -44,6 +46,8 @@ export function withSpecOptions(command: Command): Command {
       new Option('--isolation <kind>', 'how far the program is kept apart').choices(['auto', 'none', 'sandbox']),
     )
     .addOption(new Option('--network <kind>', 'what the program can reach').choices(['none', 'internet', 'host']))
+    .option('--files <PATH[:DEST]>', 'a folder or file to put into the folder of the job (repeatable)', gatherText)
+    .option('--output <glob>', 'files the program leaves that are kept (repeatable)', gatherText)
     .option('--fail-fast', 'refuse a job that no known worker can run')
 }
 
@@ -64,6 +68,8 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
     env: under(spec.env, of.env ?? {}),
     labels: under(spec.labels, of.label ?? {}),
     input: under(spec.input, of.input ?? {}),
+    outputs:
+      of.output === undefined ? spec.outputs : [...(Array.isArray(spec.outputs) ? spec.outputs : []), ...of.output],
   })
   return merged as JobSpecInput
 }
