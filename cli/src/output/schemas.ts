@@ -1,6 +1,7 @@
 import { Canceled, Health } from '@stoker/client'
 import {
   CreatedToken,
+  GcReport,
   Job,
   JobDetail,
   JobPage,
@@ -39,6 +40,7 @@ export const OUTPUT_SCHEMAS = {
   workers: z.union([WorkerList, WorkerDetail]),
   drain: Worker,
   resume: Worker,
+  gc: GcReport,
   'token create': CreatedToken,
   'token list': TokenList,
   'token revoke': z.object({ revoked: z.string() }),
