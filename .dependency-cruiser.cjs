@@ -18,6 +18,7 @@ const rooms = {
     'hub/src/scheduler/explain',
   ],
   'hub/src/gateways': ['protocol', 'hub/src/engine', 'hub/src/session', 'hub/src/outputs', 'hub/src/store/port.ts'],
+  'hub/src/retention': ['protocol', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/verify': ['protocol', 'hub/src/engine', 'hub/src/store'],
   'worker/src/agent': [
     'protocol',

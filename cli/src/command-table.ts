@@ -47,6 +47,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(CARE, 'backup', 'copy the data of a hub, also of a running one', () => import('./commands/backup.ts')),
   entry(CARE, 'restore', 'make a data folder from a backup', () => import('./commands/restore.ts')),
   entry(CARE, 'verify', "check the hub's guarantees on its stored data", () => import('./commands/verify.ts')),
+  entry(CARE, 'gc', 'take away what is past its retention', () => import('./commands/gc.ts')),
   entry(CARE, 'sim', 'run the hub and many workers in virtual time', () => import('./commands/sim.ts')),
   entry(ABOUT, 'schema', 'print the JSON Schema of a --json output', () => import('./commands/schema.ts')),
   entry(ABOUT, 'version', 'print the versions of this program and of the hub', () => import('./commands/version.ts')),

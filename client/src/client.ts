@@ -3,6 +3,7 @@ import type { TransferOptions, UploadSource } from '@stoker/net'
 import {
   type Artifact,
   CreatedToken,
+  GcReport,
   Job,
   JobCounts,
   JobDetail,
@@ -145,6 +146,8 @@ export function createClient(options: ClientOptions) {
     },
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
+    gcPlan: (): Promise<GcReport> => caller.json(get('/api/v1/gc'), GcReport),
+    gc: (): Promise<GcReport> => caller.json(again('/api/v1/gc'), GcReport),
     health: (): Promise<Health> => caller.json(get('/health'), Health),
     metrics: (): Promise<string> => caller.text(get('/metrics')),
     openapi: (): Promise<Record<string, unknown>> =>

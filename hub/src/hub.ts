@@ -17,6 +17,8 @@ import { NativeGateway } from './gateways/native/gateway.ts'
 import { newId } from './new-id.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
+import { Collector } from './retention/collector.ts'
+import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
 import { packed } from './scheduler/packed.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { DiskFull, type Store } from './store/port.ts'
@@ -28,11 +30,13 @@ const SWEEP_MS = 30_000
 const KEYS_KEPT_MS = 24 * 3600_000
 const JOURNAL_KEPT_MS = 30 * 24 * 3600_000
 const PRUNE_MS = 3600_000
+const GC_MS = 3600_000
 
 export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  readonly retention?: Retention | undefined
   readonly log: (level: 'info' | 'warn', text: string) => void
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -93,6 +97,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   if (isNew) await makeAdminToken(engine, folder)
   const board = new LiveBoard()
+  const { retention = DEFAULT_RETENTION } = options
+  const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
   let isStopping = false
   const api = await createApi({
     engine,
@@ -100,6 +106,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     streams,
     blobs,
     board,
+    gc,
     now: Date.now,
     newId,
     random: randomBytes,
@@ -134,12 +141,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
           .catch(broken),
       PRUNE_MS,
     ),
+    setInterval(() => void gc.run().catch(error => log('warn', `retention did not end: ${error}`)), GC_MS),
   ]
   const close = async () => {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
     gateway.close()
     await api.close()
+    await gc.close()
     await streams.close()
     await store.close()
     await lock.release()

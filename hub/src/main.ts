@@ -25,11 +25,12 @@ async function run(command: HubCommand): Promise<void> {
   }
 }
 
-async function serve({ data, host, port }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
+async function serve({ data, host, port, retention }: Extract<HubCommand, { command: 'serve' }>): Promise<void> {
   const hub = await startHub({
     folder: data,
     host,
     port,
+    retention,
     log: (_level, text) => say(text),
     broken: error => {
       say(`cannot go on: ${sentence(error)}`)

@@ -1,4 +1,5 @@
 export * from './api/artifacts.ts'
+export * from './api/gc.ts'
 export * from './api/jobs.ts'
 export * from './api/tokens.ts'
 export * from './api/workers.ts'

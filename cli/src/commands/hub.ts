@@ -5,10 +5,11 @@ import type { OutputOf } from '../output/schemas.ts'
 import { checkPort } from '../processes/check-port.ts'
 import { adoptHub, type HubOptions, hubPlace, hubReadyOf, LOCAL_CONTEXT } from '../processes/hub-process.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
+import { withRetentionOptions } from '../processes/retention-options.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
 export function define(command: Command, cli: Cli): void {
-  command
+  withRetentionOptions(command)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)

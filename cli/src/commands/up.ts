@@ -11,6 +11,7 @@ import { checkPort } from '../processes/check-port.ts'
 import { type FirstJob, runFirstJob } from '../processes/first-job.ts'
 import { type Pair, type PairOptions, startPair } from '../processes/hub-and-worker.ts'
 import { LOCAL_CONTEXT } from '../processes/hub-process.ts'
+import { withRetentionOptions } from '../processes/retention-options.ts'
 import { withWorkerOptions } from '../processes/worker-process.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
@@ -20,7 +21,7 @@ type UpOptions = PairOptions & OutputOptions
 const SLOW_MS = 10_000
 
 export function define(command: Command, cli: Cli): void {
-  withWorkerOptions(command)
+  withRetentionOptions(withWorkerOptions(command))
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <n>', 'port to listen on', wholeNumber, 7070)
     .option('--data <folder>', `where everything is kept (${cli.io.config.dataFolder})`)

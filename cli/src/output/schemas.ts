@@ -2,6 +2,7 @@ import { Canceled, Health } from '@stoker/client'
 import {
   Artifact,
   CreatedToken,
+  GcReport,
   Job,
   JobDetail,
   JobPage,
@@ -54,6 +55,7 @@ export const OUTPUT_SCHEMAS = {
   workers: z.union([WorkerList, WorkerDetail]),
   drain: Worker,
   resume: Worker,
+  gc: GcReport,
   'token create': CreatedToken,
   'token list': TokenList,
   'token revoke': z.object({ revoked: z.string() }),

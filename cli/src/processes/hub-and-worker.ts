@@ -4,11 +4,12 @@ import type { Io } from '../io.ts'
 import { adoptHub, type HubReady, hubPlace, hubReadyOf } from './hub-process.ts'
 import { openLogFile } from './log-file.ts'
 import { programFile, startProgram } from './program.ts'
+import type { RetentionOptions } from './retention-options.ts'
 import { Supervised } from './supervised.ts'
 import { hubMark, readMarker, writeMarker } from './up-marker.ts'
 import { isNewWorker, makeJoinToken, type WorkerOptions, workerArgs, workerReadyOf } from './worker-process.ts'
 
-export interface PairOptions extends WorkerOptions {
+export interface PairOptions extends WorkerOptions, RetentionOptions {
   readonly host: string
   readonly port: number
 }

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { saveContext } from '../contexts.ts'
 import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
+import { type RetentionOptions, retentionArgs } from './retention-options.ts'
 
 /** The context of the hub that was last started on this machine. */
 export const LOCAL_CONTEXT = 'local'
 
-export interface HubOptions {
+export interface HubOptions extends RetentionOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
@@ -19,9 +20,10 @@ export interface HubPlace {
   readonly args: readonly string[]
 }
 
-export function hubPlace(io: Io, { data, host, port }: HubOptions): HubPlace {
+export function hubPlace(io: Io, options: HubOptions): HubPlace {
+  const { data, host, port } = options
   const folder = join(data ?? io.config.dataFolder, 'hub')
-  const args = ['serve', '--data', folder, '--host', host, '--port', String(port)]
+  const args = ['serve', '--data', folder, '--host', host, '--port', String(port), ...retentionArgs(options)]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
 }
 

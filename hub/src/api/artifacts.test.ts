@@ -207,3 +207,38 @@ test('a job that names content its owner does not have is refused with the place
   const theirs = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop', files: [file] }, token: eve })
   expect(theirs.json.code).toBe('spec.invalid')
 })
+
+test('a job can take what an ended job of its owner left', async () => {
+  const { id, fence } = await start()
+  const body = (file: object) => ({ type: 'noop', files: [file] })
+  const borrow = { path: 'in/model.sh', job: id.slice(-12), artifact: 'model.sh' }
+  const submit = async (spec: object, token?: string) =>
+    (await hub.call('POST', '/api/v1/jobs', { body: spec, ...(token === undefined ? {} : { token }) })).json
+  const early = await submit(body(borrow))
+  expect(early.errors).toEqual([{ path: 'files[0].job', message: expect.stringContaining('is active') }])
+  const bytes = Buffer.from('weights')
+  await worker.ended(fence, { artifacts: await leave(fence, { 'model.sh': bytes }) })
+  const taken = await submit({ jobs: [{ type: 'noop' }, body(borrow)] })
+  const { json } = await hub.call('GET', `/api/v1/jobs/${taken.jobs[1].id}`)
+  expect(json.spec.files).toEqual([
+    { path: 'in/model.sh', sha256: sha256(bytes), size: 7, unpack: null, executable: true },
+  ])
+  const wrong = await submit({
+    jobs: [
+      body({ ...borrow, artifact: 'other' }),
+      body({ ...borrow, job: 'ffffffffffff' }),
+      body({ ...borrow, artefact: 'x' }),
+      body({ path: 'x', job: 7, artifact: '../x' }),
+    ],
+  })
+  expect(wrong.errors.map((issue: { path: string }) => issue.path)).toEqual([
+    'jobs[0].files[0].artifact',
+    'jobs[1].files[0].job',
+    'jobs[2].files[0].artefact',
+    'jobs[3].files[0].job',
+    'jobs[3].files[0].artifact',
+  ])
+  const admin = await submit(body(borrow), await hub.token('admin', 'root'))
+  expect(admin.errors[0].message).toContain('is of "ada", the new one of "root"')
+  expect((await submit(body(borrow), await hub.token('submit', 'eve'))).errors[0].path).toBe('files[0].job')
+})

@@ -1,3 +1,4 @@
+import type { GcReport } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { LiveBoard } from '../engine/live-board.ts'
@@ -18,6 +19,7 @@ export interface ApiContext {
   readonly streams: Streams
   readonly blobs: Blobs
   readonly board: LiveBoard
+  readonly gc: { plan(): Promise<GcReport>; run(): Promise<GcReport> }
   readonly now: () => number
   /** A fresh UUIDv7. */
   readonly newId: () => string

@@ -6,6 +6,7 @@ import { addBlobRoutes } from './blobs.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDocsRoutes } from './docs.ts'
 import { addFeedRoute } from './feed.ts'
+import { addGcRoutes } from './gc.ts'
 import { addJobEventsRoute } from './job-events.ts'
 import { JobNames } from './job-names.ts'
 import { JobWatch } from './job-watch.ts'
@@ -82,6 +83,7 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addWorkerRoutes(api, context)
   addTokenRoutes(api, context)
   addServiceRoutes(api, context)
+  addGcRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)
   addDocsRoutes(api)

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { NewJob, Replies } from '../engine/commands.ts'
 import { callerOf, guard } from './auth.ts'
+import { borrowArtifacts } from './borrow-artifacts.ts'
 import type { Api, RouteContext } from './context.ts'
 import { holdInputs } from './hold-inputs.ts'
 import { MAX_JOBS, readSpecs } from './read-specs.ts'
@@ -28,7 +29,8 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     validatorCompiler: checkAllButBody,
     onRequest: guard(context.tokens, ['admin', 'submit']),
     handler: async (request, reply) => {
-      const specs = await readSpecs(request.body, Number(request.headers['content-length'] ?? Number.NaN))
+      const body = await borrowArtifacts(context, callerOf(request), request.body)
+      const specs = await readSpecs(body, Number(request.headers['content-length'] ?? Number.NaN))
       const jobs = specs.map(spec => ({ id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: null }))
       const key = idempotencyKey(request, jobs)
       return submit(context, reply, {

@@ -13,6 +13,8 @@ import { openMemoryBlobs } from '../outputs/artifacts/memory/memory-blobs.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
+import { Collector } from '../retention/collector.ts'
+import { DEFAULT_RETENTION } from '../retention/settings.ts'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
@@ -70,8 +72,17 @@ export async function openTestHub(
   })
   const { counted, commits } = countListeners(engine)
   const board = new LiveBoard()
+  const gc = new Collector({
+    engine,
+    queries: store.queries,
+    streams,
+    blobs,
+    now: Date.now,
+    retention: DEFAULT_RETENTION,
+  })
   const api = await createApi({
     engine: counted,
+    gc,
     queries: store.queries,
     streams,
     blobs,
@@ -182,6 +193,7 @@ function countWatchers(inner: Streams): { streams: Streams; outputs: () => numbe
     watch,
     ended: fence => inner.ended(fence),
     sweep: () => inner.sweep(),
+    forget: commit => inner.forget(commit),
     close: () => inner.close(),
   }
   return { streams, outputs: () => n }

@@ -70,6 +70,10 @@ const APPLIERS: Appliers = {
     const { bucket } = from === 'queued' ? state.queued.remove(job) : takeWaiting(state, job)
     endJob(state, bucket, from, end)
   },
+  forgotten: (state, { owner, state: end, jobs }) => {
+    countersOf(state, owner)[end] -= jobs.length
+    state.dirtyCounters.add(`${end}:${owner}`)
+  },
   due: (state, { job }) => {
     const { seq, bucket, attempts, failures, lost } = takeWaiting(state, job)
     count(state, bucket, 'waiting', 'queued')

@@ -1,4 +1,4 @@
-import type { AttemptReport, Fence, Hello, IdempotencyRow, JobSpec, Role, RowWrite } from '@stoker/protocol'
+import type { AttemptReport, Fence, Hello, IdempotencyRow, JobRow, JobSpec, Role, RowWrite } from '@stoker/protocol'
 
 /** A job on its way in: parsed, with the id its submitter will know it by. */
 export interface NewJob {
@@ -52,6 +52,8 @@ export type Command =
       readonly expiresAt: number | null
     }
   | { readonly kind: 'revokeToken'; readonly id: string }
+  /** Ended jobs whose retention is over. */
+  | { readonly kind: 'forget'; readonly jobs: readonly JobRow[] }
   | { readonly kind: 'rows'; readonly rows: readonly RowWrite[] }
 
 /** What a command needs from history, read by the loop before deciding. */
@@ -84,6 +86,7 @@ export interface Replies {
   removeWorker: null
   addToken: null
   revokeToken: null
+  forget: { readonly forgotten: readonly number[] }
   rows: null
 }
 export type ReplyTo<C extends Command> = Replies[C['kind']]

@@ -76,6 +76,13 @@ const PROJECTORS: Projectors = {
     { op: 'update', table: 'attempt', key: { job, number: attempt }, set: { claimed: 0 } },
   ],
   ended: ({ job, state, reason, at }) => [setJob(job, { state, reason, endedAt: at, dueAt: null })],
+  forgotten: ({ jobs }) =>
+    jobs.flatMap((job): RowWrite[] => [
+      { op: 'delete', table: 'job', key: { seq: job } },
+      ...(['attempt', 'artifact', 'input', 'chunk', 'sealed'] as const).map(
+        table => ({ op: 'delete', table, key: { job } }) as const,
+      ),
+    ]),
   due: ({ job }) => [setJob(job, { state: 'queued', dueAt: null })],
   worker: ({ c: _, at, ...facts }, state) => {
     const known = state.workers.get(facts.id)

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { contentContract } from './contract/content.ts'
 import type { OpenStore } from './contract/harness.ts'
 import { journalContract } from './contract/journal.ts'
 import { queriesContract } from './contract/queries.ts'
@@ -12,5 +13,6 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('recovery', () => recoveryContract(open))
     describe('journal', () => journalContract(open))
     describe('queries', () => queriesContract(open))
+    describe('content', () => contentContract(open))
   })
 }

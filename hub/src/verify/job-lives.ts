@@ -85,6 +85,9 @@ export class JobLives {
       case 'ended':
         this.#move(change.job, change.state)
         break
+      case 'forgotten':
+        for (const seq of change.jobs) this.#forget(seq, change.state)
+        break
       case 'due':
         this.#move(change.job, 'queued')
         break
@@ -133,6 +136,13 @@ export class JobLives {
     if (result !== null && !isTerminal(next))
       this.#complain('b', `${nameFence(change)} published a result, but its job became ${next}`)
     this.#move(job, next)
+  }
+
+  /** Its number is never given again, so its end stays known. */
+  #forget(seq: number, state: JobState): void {
+    const known = this.stateOf(seq)
+    if (known === null ? this.#isWhole : known !== state)
+      this.#complain('a', `job ${seq} was forgotten as ${state}, but it is ${known ?? 'unknown'}`)
   }
 
   #resume(change: ChangeOf<'resumed'>): void {

@@ -74,6 +74,14 @@ export const Change = z.discriminatedUnion('c', [
   z.object({ c: z.literal('released'), ...fenced, worker: z.string(), at }),
   /** A job ended without a running attempt. */
   z.object({ c: z.literal('ended'), job, state: z.enum(['failed', 'canceled']), reason: z.string(), at }),
+  /** Ended jobs of one owner and state are past their retention: their rows are gone. */
+  z.object({
+    c: z.literal('forgotten'),
+    owner: z.string(),
+    state: z.enum(['succeeded', 'failed', 'canceled', 'timed_out']),
+    jobs: z.array(z.number()),
+    at,
+  }),
   /** A backoff is over. */
   z.object({ c: z.literal('due'), job, at }),
   z.object({

@@ -2,6 +2,7 @@ import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
 import type { Emit, Rules } from './emit.ts'
+import { decideForget } from './forget.ts'
 import { decideHello } from './hello.ts'
 import { decideReport } from './report.ts'
 import { decideSubmit } from './submit.ts'
@@ -44,6 +45,7 @@ const DECIDERS: Deciders = {
   removeWorker: decideRemoveWorker,
   addToken: decideToken,
   revokeToken: decideTokenRevoked,
+  forget: decideForget,
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

@@ -4,6 +4,8 @@ import { drivingPart, MOST_LOOKED_AT, pageOf } from '../page-bounds.ts'
 import type { JobFilter, Page, ScanTable } from '../port.ts'
 import { cellsOf, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
+import { createMemoryContent } from './content.ts'
+import { createMemoryRetention } from './retention.ts'
 import type { MemoryJournal, MemoryRows } from './tables.ts'
 
 /** The queries by plain search: slow on many rows, plain enough to judge the durable store by. */
@@ -84,22 +86,8 @@ export function createMemoryQueries(
     chunks: (job, epoch, attempt) =>
       rows.chunk.under(job).filter(chunk => chunk.epoch === epoch && chunk.attempt === attempt),
     sealed: (job, epoch, attempt) => rows.sealed.get(rows.sealed.keyOf({ job, epoch, attempt })) ?? null,
-    blobs: (owner, hashes) => hashes.flatMap(sha256 => rows.blob.get(rows.blob.keyOf({ owner, sha256 })) ?? []),
-    blobUse: () => {
-      const use = new Map<string, number>()
-      for (const { owner, size } of rows.blob.ordered()) use.set(owner, (use.get(owner) ?? 0) + size)
-      return [...use].map(([owner, bytes]) => ({ owner, bytes }))
-    },
-    artifacts: (job, attempt, after, limit) =>
-      rows.artifact
-        .under(job)
-        .filter(row => row.attempt === attempt && row.path > after)
-        .slice(0, limit),
-    artifact: (job, attempt, path) => rows.artifact.get(rows.artifact.keyOf({ job, attempt, path })) ?? null,
-    artifactUse: (job, attempt) => {
-      const own = rows.artifact.under(job).filter(row => row.attempt === attempt)
-      return { count: own.length, bytes: own.reduce((sum, { size }) => sum + size, 0) }
-    },
+    ...createMemoryContent(rows),
+    ...createMemoryRetention(rows),
     journalAfter: (n, limit) => {
       const from = Math.max(0, n - journal.boundary.n)
       return journal.rows.slice(from, from + limit)

@@ -27,6 +27,11 @@ export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>)
     artifacts: async (job, attempt, after, limit) => reader().call('artifacts', job, attempt, after, limit),
     artifact: async (job, attempt, path) => here.artifact(job, attempt, path),
     artifactUse: async (job, attempt) => reader().call('artifactUse', job, attempt),
+    expired: async (table, before, after, limit) => reader().call('expired', table, before, after, limit),
+    endedInputs: async limit => reader().call('endedInputs', limit),
+    unusedBlobs: async (before, after, look) => reader().call('unusedBlobs', before, after, look),
+    unreferred: async rows => reader().call('unreferred', rows),
+    blobsAfter: async (owner, sha256, limit) => reader().call('blobsAfter', owner, sha256, limit),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number) =>
       (await reader().call('scan', table, after, limit)) as readonly Tables[T]['row'][],
   }

@@ -9,6 +9,7 @@ import type { Connection, Statement } from './connection.ts'
 import { createContentReader } from './content.ts'
 import { createJournalReader } from './journal.ts'
 import { foundText, lookedText } from './page.ts'
+import { createRetentionReader } from './retention.ts'
 
 /** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
 const PAGE_STATEMENTS = 200
@@ -97,6 +98,7 @@ export function createReader(db: Connection): SyncQueries {
     sealed: (...key) => sealed(...key)[0] ?? null,
     segmentAttempts: number => segment(number).map(row => ({ ...row, ended: row.ended === 1 })),
     ...createContentReader(db),
+    ...createRetentionReader(db),
     journalAfter: journal.after,
     journalFloor: journal.floor,
     journalBoundary: journal.boundary,

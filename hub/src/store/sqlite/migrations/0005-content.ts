@@ -4,7 +4,7 @@ export const CONTENT_0005: readonly string[] = [
     owner TEXT NOT NULL, sha256 TEXT NOT NULL, size INTEGER NOT NULL, at INTEGER NOT NULL, usedAt INTEGER NOT NULL,
     PRIMARY KEY (owner, sha256)
   ) STRICT, WITHOUT ROWID`,
-  `CREATE INDEX blob_used ON blob (usedAt)`,
+  `CREATE INDEX blob_used ON blob (usedAt, owner, sha256)`,
   `CREATE TABLE input (
     job INTEGER NOT NULL, sha256 TEXT NOT NULL, owner TEXT NOT NULL, PRIMARY KEY (job, sha256)
   ) STRICT, WITHOUT ROWID`,
