@@ -10,6 +10,8 @@ const MAX_BLOB_BYTES = 256 * 2 ** 30
 /** A sender that says nothing for this long has gone; what came of it is kept. */
 const STALL_MS = 60_000
 const CONTENT_RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
+/** All bytes are here already, only their end was not told: a hub that was killed between the two is asked to finish. */
+const NOTHING_MORE = /^bytes \*\/(\d{1,15})$/
 
 interface Piece {
   readonly size: number
@@ -63,11 +65,13 @@ function wholeOf(said: number | null): Piece {
 }
 
 function rangeOf(header: string, said: number | null): Piece {
+  const whole = NOTHING_MORE.exec(header)?.[1]
+  if (whole !== undefined && (said ?? 0) === 0) return { size: Number(whole), first: Number(whole), length: 0 }
   const [first, last, size] = (CONTENT_RANGE.exec(header) ?? []).slice(1).map(Number)
   if (first === undefined || last === undefined || size === undefined || first > last || last >= size) {
     throw new Refused(
       'request.invalid',
-      `content-range: found ${JSON.stringify(header.slice(0, 80))}; allowed: bytes <first>-<last>/<size>`,
+      `content-range: found ${JSON.stringify(header.slice(0, 80))}; allowed: bytes <first>-<last>/<size>, or bytes */<size> without a body`,
     )
   }
   const length = last - first + 1

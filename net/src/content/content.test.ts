@@ -93,6 +93,16 @@ describe('an upload', () => {
     expect(hub.blobs.size).toBe(2)
   })
 
+  it('asks for the end where all bytes are there and only that is missing', async () => {
+    for (const bytes of [randomBytes(1000), randomBytes(100_000)]) {
+      const source = sourceOf(bytes)
+      hub.partial.set(source.sha256, bytes)
+      await upload(source)
+      expect(hub.blobs.has(source.sha256)).toBe(true)
+      expect(hub.seen.at(-1)?.headers['content-range']).toBe(`bytes */${bytes.length}`)
+    }
+  })
+
   it('waits for a hub that is away, starting or silent', async () => {
     const source = sourceOf(randomBytes(MB))
     hub.fail(faults('PUT', { kind: 'answer', status: 503 }, { kind: 'silent' }))

@@ -75,8 +75,9 @@ export async function startBlobHub(wantedPort = 0) {
     const { sha256, headers } = at
     const length = Number(headers['content-length'])
     const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers['content-range'] ?? '')
-    const first = Number(range?.[1] ?? 0)
-    const size = Number(range?.[3] ?? length)
+    const whole = /^bytes \*\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
+    const first = Number(range?.[1] ?? whole ?? 0)
+    const size = Number(range?.[3] ?? whole ?? length)
     if (blobs.has(sha256)) {
       request.resume()
       return answer(response, 200, { sha256, size })

@@ -64,7 +64,7 @@ async function put(send: ContentSend, source: UploadSource, from: number, option
     headers: {
       'content-type': 'application/octet-stream',
       'content-length': String(to - from),
-      ...(isWhole ? {} : { 'content-range': `bytes ${from}-${to - 1}/${source.size}` }),
+      ...(isWhole ? {} : { 'content-range': `bytes ${from === to ? '*' : `${from}-${to - 1}`}/${source.size}` }),
     },
     body: paced(source.read(from, to), from, options, reading),
     signal: options.signal,
