@@ -128,6 +128,14 @@ test('an end that names content the hub does not have fails with the reason and 
   expect((await hub.call('GET', `/api/v1/jobs/${id}/artifacts`)).json).toEqual({ artifacts: [], bytes: 0 })
 })
 
+test('an end that comes from an attempt that is over publishes nothing', async () => {
+  const { id, fence } = await start()
+  const artifacts = await leave(fence, { 'late.txt': Buffer.from('late') })
+  await worker.ended(fence)
+  await worker.ended(fence, { artifacts })
+  expect((await hub.call('GET', `/api/v1/jobs/${id}/artifacts`)).json).toEqual({ artifacts: [], bytes: 0 })
+})
+
 test.each([
   ['a path that leads out', { path: '../x', sha256: sha256('x'), size: 1, executable: false }],
   ['no hash', { path: 'x', sha256: 'x', size: 1, executable: false }],

@@ -149,7 +149,7 @@ export interface Expired {
 /** A place in the order of last use. */
 export type BlobPlace = Pick<BlobRow, 'usedAt' | 'owner' | 'sha256'>
 
-export interface UnusedBlobs {
+interface UnusedBlobs {
   readonly rows: readonly BlobRow[]
   /** Where to go on; null at the end. */
   readonly next: BlobPlace | null

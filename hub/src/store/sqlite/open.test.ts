@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { recovered } from '../contract/harness.ts'
 import { aJob, insertJob, journaled, rowsOnly } from '../contract/sample-rows.ts'
 import { DiskFull, StoreUnusable } from '../port.ts'
+import { MIGRATIONS } from './migrations/all.ts'
 import { openSqliteStore } from './open.ts'
 
 let folder: string
@@ -40,7 +41,7 @@ it('makes a database that is ours, may shrink, and knows its schema version', as
   const read = (name: string) => withDatabase(db => Object.values(db.prepare(`PRAGMA ${name}`).get())[0])
   expect(read('application_id')).toBe(0x53746f6b)
   expect(read('auto_vacuum')).toBe(2)
-  expect(read('user_version')).toBe(1)
+  expect(read('user_version')).toBe(MIGRATIONS.length)
 })
 
 it('opens a file that a crash left empty', async () => {
@@ -56,7 +57,7 @@ it('refuses the database of a newer stoker and leaves it as it is', async () => 
   const before = await readFile(file)
   const { message } = await refusal()
   expect(message).toBe(
-    `${file} has schema 7, this stoker knows schemas up to 1: upgrade stoker, or restore a backup made by this version`,
+    `${file} has schema 7, this stoker knows schemas up to ${MIGRATIONS.length}: upgrade stoker, or restore a backup made by this version`,
   )
   expect(await readFile(file)).toEqual(before)
 })
