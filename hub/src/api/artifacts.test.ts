@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => hub.close())
 
 async function start(spec: object = {}): Promise<{ id: string; fence: Fence }> {
-  const { json, status } = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop', ...spec } })
+  const { json, status } = await hub.call('POST', '/api/v1/jobs', { body: { command: 'true', ...spec } })
   expect(status, JSON.stringify(json)).toBe(201)
   const { id } = json.jobs[0]
   const fence = await worker.placed(id)
@@ -203,22 +203,22 @@ test('a job that names content its owner does not have is refused with the place
   const bytes = bytesOf(10, 11)
   const file = { path: 'x', sha256: sha256(bytes), size: 10 }
   const submit = async (body: object) => (await hub.call('POST', '/api/v1/jobs', { body })).json
-  expect(await submit({ type: 'noop', files: [file] })).toMatchObject({
+  expect(await submit({ command: 'true', files: [file] })).toMatchObject({
     code: 'spec.invalid',
     errors: [{ path: 'files[0].sha256', message: expect.stringContaining('upload it first') }],
   })
   await put(hub, bytes)
-  const wrong = await submit({ jobs: [{ type: 'noop' }, { type: 'noop', files: [file, { ...file, size: 11 }] }] })
+  const wrong = await submit({ jobs: [{ type: 'noop' }, { command: 'true', files: [file, { ...file, size: 11 }] }] })
   expect(wrong.errors).toEqual([{ path: 'jobs[1].files[1].size', message: expect.stringContaining('10 bytes') }])
-  expect((await submit({ type: 'noop', files: [file] })).jobs).toHaveLength(1)
+  expect((await submit({ command: 'true', files: [file] })).jobs).toHaveLength(1)
   const eve = await hub.token('submit', 'eve')
-  const theirs = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop', files: [file] }, token: eve })
+  const theirs = await hub.call('POST', '/api/v1/jobs', { body: { command: 'true', files: [file] }, token: eve })
   expect(theirs.json.code).toBe('spec.invalid')
 })
 
 test('a job can take what an ended job of its owner left', async () => {
   const { id, fence } = await start()
-  const body = (file: object) => ({ type: 'noop', files: [file] })
+  const body = (file: object) => ({ command: 'true', files: [file] })
   const borrow = { path: 'in/model.sh', job: id.slice(-12), artifact: 'model.sh' }
   const submit = async (spec: object, token?: string) =>
     (await hub.call('POST', '/api/v1/jobs', { body: spec, ...(token === undefined ? {} : { token }) })).json

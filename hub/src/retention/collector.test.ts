@@ -35,7 +35,7 @@ function collector(laterMs: number, kept: Partial<Retention> = {}): Collector {
 }
 
 async function start(spec: object = {}): Promise<{ id: string; fence: Fence }> {
-  const { json, status } = await hub.call('POST', '/api/v1/jobs', { body: { type: 'noop', ...spec } })
+  const { json, status } = await hub.call('POST', '/api/v1/jobs', { body: { command: 'true', ...spec } })
   expect(status, JSON.stringify(json)).toBe(201)
   const { id } = json.jobs[0]
   const fence = await worker.placed(id)
