@@ -30,6 +30,7 @@ const rooms = {
     'hub/src/store/port.ts',
   ],
   'hub/src/webhooks': ['protocol', 'net', 'hub/src/engine', 'hub/src/store/port.ts'],
+  'hub/src/retention': ['protocol', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/verify': ['protocol', 'hub/src/engine', 'hub/src/store'],
   'worker/src/agent': [
     'protocol',

@@ -19,6 +19,8 @@ export interface Io {
   readonly readHidden: (ask: () => void) => Promise<string>
   readonly config: Config
   readonly version: string
+  /** Where the person is: relative paths begin here. */
+  readonly folder: string
   /** Where hub.js, worker.js and sim.js lie. */
   readonly programs: string
   readonly now: () => number

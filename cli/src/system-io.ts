@@ -16,6 +16,7 @@ export function systemIo(programs: string): Io {
     readHidden: ask => (process.stdin.isTTY ? hiddenLine(ask) : readStdin()),
     config: readConfig(),
     version: VERSION,
+    folder: process.cwd(),
     programs,
     now: Date.now,
     onStop(handler) {

@@ -17,6 +17,8 @@ export interface TerminalOptions {
   readonly columns?: number
   readonly env?: Readonly<Record<string, string>>
   readonly programs?: string
+  /** Where the person is (the home). */
+  readonly folder?: string
   readonly now?: number
   /** Gets a way to press Ctrl-C before anything is written. */
   readonly onStart?: (stop: () => void) => void
@@ -51,6 +53,7 @@ export async function typeLine(home: string, argv: readonly string[], of: Termin
     readHidden: async () => of.stdin ?? '',
     config: readConfig({ STOKER_HOME: home, NO_COLOR: '1', ...of.env }),
     version: '0.0.0-test',
+    folder: of.folder ?? home,
     programs: of.programs ?? join(home, 'no-programs'),
     now: () => of.now ?? Date.now(),
     onStop(handler) {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Trust } from '@stoker/net'
+import type { TransferOptions, Trust, UploadSource } from '@stoker/net'
 import {
+  type Artifact,
   AuditPage,
   CreatedToken,
   CreatedWebhook,
   Device,
+  GcReport,
   isSweep,
   Job,
   JobCounts,
@@ -30,6 +32,8 @@ import {
   WorkerList,
 } from '@stoker/protocol'
 import { z } from 'zod'
+import { type ArtifactOptions, artifactsTar, downloadArtifact, listArtifacts } from './artifacts.ts'
+import { uploadBlob } from './blobs.ts'
 import { type Call, createCaller } from './caller.ts'
 import { type FeedOptions, followFeed } from './feed.ts'
 import { fetchTransport } from './fetch-transport.ts'
@@ -94,6 +98,7 @@ export function createClient(options: ClientOptions) {
   const { url, token, fetch, trust } = options
   const transport = fetch === undefined ? nodeTransport(url, trust) : fetchTransport(url, fetch)
   const caller = createCaller(url, token, transport)
+  const place = { url, token, transport }
   const post = postJobs(caller)
   const batches = new SubmitBatches(post)
 
@@ -142,6 +147,17 @@ export function createClient(options: ClientOptions) {
     events: (id: string, of?: JobEventOptions) => followJob(caller, id, of),
     logs: (id: string, of?: LogOptions) => readLogs(caller, id, of),
     feed: (of?: FeedOptions) => followFeed(caller, of),
+
+    uploadBlob: (source: UploadSource, of?: TransferOptions) => uploadBlob(place, source, of),
+    artifacts: (id: string, of?: ArtifactOptions) => listArtifacts(caller, id, of),
+    downloadArtifact: (
+      id: string,
+      artifact: Pick<Artifact, 'path' | 'sha256' | 'size'>,
+      file: string,
+      of?: ArtifactOptions & TransferOptions,
+    ) => downloadArtifact(place, id, artifact, file, of),
+    artifactsTar: (id: string, of?: ArtifactOptions) => artifactsTar(caller, id, of),
+
     counts: async (owner?: string): Promise<JobCounts> =>
       (await caller.json(get(`/api/v1/counts${queryText({ owner })}`), z.object({ counts: JobCounts }))).counts,
 
@@ -196,6 +212,8 @@ export function createClient(options: ClientOptions) {
     },
 
     me: (): Promise<Me> => caller.json(get('/api/v1/me'), Me),
+    gcPlan: (): Promise<GcReport> => caller.json(get('/api/v1/gc'), GcReport),
+    gc: (): Promise<GcReport> => caller.json(again('/api/v1/gc'), GcReport),
     health: (): Promise<Health> => caller.json(get('/health'), Health),
     /** The hub's health, with the time its answer carries, to the second. */
     async clock(): Promise<{ readonly health: Health; readonly date: string | null }> {

@@ -8,13 +8,14 @@ export function fetchTransport(url: string, fetch: typeof globalThis.fetch): Tra
     const response = await fetch(base + of.path, {
       method: of.method,
       headers: of.headers,
-      body: of.body ?? null,
+      body: (of.body ?? null) as RequestInit['body'] & {},
       signal: of.signal ?? null,
+      ...(typeof of.body === 'object' ? { duplex: 'half' } : {}),
     })
     return {
       status: response.status,
       contentType: response.headers.get('content-type') ?? '',
-      header: name => response.headers.get(name) ?? undefined,
+      header: name => response.headers.get(name),
       text: () => response.text(),
       bytes: response.body ?? nothing(),
     }

@@ -1,3 +1,4 @@
+export type { ArtifactOptions } from './artifacts.ts'
 export {
   Canceled,
   type Client,
@@ -13,4 +14,5 @@ export type { FollowOptions } from './event-stream.ts'
 export type { FeedEntry, FeedOptions } from './feed.ts'
 export type { JobEvent } from './job-events.ts'
 export type { LogOptions } from './job-logs.ts'
+export { nodeTransport } from './node-transport.ts'
 export type { SubmittedJob } from './post-jobs.ts'

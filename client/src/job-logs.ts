@@ -12,8 +12,8 @@ export interface LogOptions {
   readonly attempt?: number | undefined
   /** The place an earlier answer began at: the same bytes come again. */
   readonly from?: string | undefined
-  /** Told the place the bytes begin at; undefined from a hub that does not say it. */
-  readonly onStart?: ((from: string | undefined) => void) | undefined
+  /** Told the place the bytes begin at; null from a hub that does not say it. */
+  readonly onStart?: ((from: string | null) => void) | undefined
   /** Go on until the job ends. */
   readonly follow?: boolean | undefined
   readonly signal?: AbortSignal | undefined

@@ -1,5 +1,6 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { Readable } from 'node:stream'
 import { hostOf, type Trust, trustedAgent } from '@stoker/net'
 import type { HubReply, HubRequest, Transport } from './transport.ts'
 
@@ -16,23 +17,37 @@ export function nodeTransport(url: string, trust: Trust = {}): Transport {
     return new Promise((resolve, reject) => {
       const signal = of.signal === undefined ? {} : { signal: of.signal }
       const headers =
-        of.body === undefined ? of.headers : { ...of.headers, 'content-length': Buffer.byteLength(of.body) }
+        typeof of.body === 'string' ? { ...of.headers, 'content-length': Buffer.byteLength(of.body) } : of.headers
       const request = start({ ...target, ...signal, method: of.method, path: prefix + of.path, headers })
       const onSilence = () => request.destroy(new Error(`it was silent for ${of.silenceMs / 1000} s`))
       request.setTimeout(of.silenceMs, onSilence)
       request.on('error', reject)
       request.on('response', response => resolve(toReply(response)))
-      request.end(of.body)
+      if (typeof of.body === 'object') stream(of.body, request)
+      else request.end(of.body)
     })
   }
   return { send, close: () => agent.destroy() }
+}
+
+/** An answer that comes before all was sent is the answer: the rest is not sent any more. */
+function stream(body: AsyncIterable<Uint8Array>, request: ClientRequest): void {
+  const source = Readable.from(body)
+  request.on('response', response => {
+    if (request.writableFinished) return
+    source.destroy()
+    response.on('close', () => request.destroy())
+  })
+  request.on('close', () => source.destroy())
+  source.on('error', error => request.destroy(error))
+  source.pipe(request)
 }
 
 function toReply(response: IncomingMessage): HubReply {
   return {
     status: response.statusCode ?? 0,
     contentType: response.headers['content-type'] ?? '',
-    header: name => [response.headers[name]].flat()[0],
+    header: name => [response.headers[name] ?? null].flat()[0] ?? null,
     text: () => readText(response),
     bytes: response,
   }

@@ -1,9 +1,10 @@
 /** One HTTP request to the hub; `silenceMs` is how long the connection may say nothing, 0 for ever. */
 export interface HubRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string | undefined
+  /** A stream needs its `content-length` among the headers. */
+  readonly body?: string | AsyncIterable<Uint8Array> | undefined
   readonly silenceMs: number
   readonly signal?: AbortSignal | undefined
 }
@@ -11,7 +12,7 @@ export interface HubRequest {
 export interface HubReply {
   readonly status: number
   readonly contentType: string
-  readonly header: (name: string) => string | undefined
+  readonly header: (name: string) => string | null
   readonly text: () => Promise<string>
   readonly bytes: AsyncIterable<Uint8Array>
 }

@@ -1,4 +1,9 @@
 export { hasCode } from './absent.ts'
+export { ArchiveRefused } from './archives/archive-refused.ts'
+export { mergeFolder } from './archives/merge-folder.ts'
+export { type PackedFolder, packFolder } from './archives/pack-folder.ts'
+export { type ArchiveFormat, unpackArchive } from './archives/unpack-archive.ts'
+export { FileChanged, type FileContent, openFileContent } from './file-content.ts'
 export { freeBytes } from './free-bytes.ts'
 export { type FolderLock, FolderLocked, folderOwner, lockFolder } from './lock-folder.ts'
 export {
@@ -11,6 +16,7 @@ export {
   type LogLevel,
   logChoice,
 } from './log.ts'
+export { type MatchedOutputs, matchOutputs } from './match-outputs.ts'
 export { packTar, type TarEntry } from './pack-tar.ts'
 export { onParentGone } from './parent-gone.ts'
 export { bootId, processStart } from './process-identity.ts'

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
-import { POLICY_NAMES, type PolicyName } from '@stoker/protocol'
+import { POLICY_NAMES, type PolicyName, parseDuration } from '@stoker/protocol'
+import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
 
 export type HubCommand =
   | {
@@ -18,6 +19,7 @@ export type HubCommand =
       readonly tls: { readonly cert: string; readonly key: string } | undefined
       readonly insecure: boolean
       readonly policy: PolicyName
+      readonly retention: Retention
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -38,6 +40,10 @@ export function readCommand(argv: readonly string[]): HubCommand {
       'tls-key': { type: 'string' },
       insecure: { type: 'boolean', default: false },
       policy: { type: 'string', default: 'packed' },
+      'keep-jobs': { type: 'string' },
+      'keep-logs': { type: 'string' },
+      'keep-artifacts': { type: 'string' },
+      'keep-unused-uploads': { type: 'string' },
       to: { type: 'string' },
       from: { type: 'string' },
       'webhook-allow': { type: 'string', multiple: true },
@@ -57,6 +63,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       host: values.host,
       port: portOf(values.port),
       policy: policyOf(values.policy),
+      retention: retentionOf(values),
       insecure: values.insecure,
       ...tlsOf(values),
       webhookHosts: values['webhook-allow'] ?? [],
@@ -118,4 +125,20 @@ function policyOf(text: string): PolicyName {
   const policy = POLICY_NAMES.find(name => name === text)
   if (policy === undefined) throw new Error(`--policy is one of ${POLICY_NAMES.join(', ')}, found ${text}`)
   return policy
+}
+
+function retentionOf(values: Readonly<Record<string, unknown>>): Retention {
+  const kept = (option: string, byDefault: number): number => {
+    const text = values[option]
+    if (typeof text !== 'string') return byDefault
+    const ms = parseDuration(text)
+    if (ms === null) throw new Error(`--${option} is a duration like 30d, 12h or 90m, found ${text}`)
+    return ms
+  }
+  return {
+    jobsMs: kept('keep-jobs', DEFAULT_RETENTION.jobsMs),
+    logsMs: kept('keep-logs', DEFAULT_RETENTION.logsMs),
+    artifactsMs: kept('keep-artifacts', DEFAULT_RETENTION.artifactsMs),
+    unusedUploadsMs: kept('keep-unused-uploads', DEFAULT_RETENTION.unusedUploadsMs),
+  }
 }

@@ -1,6 +1,7 @@
 import { open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freeBytes } from '@stoker/files'
+import { formatSize, Refused } from '@stoker/protocol'
 
 /** Enough for the ends and cancels of everything that may run while nothing new is taken. */
 const RESERVE_BYTES = 32 * 1024 * 1024
@@ -12,7 +13,7 @@ const LOOK_AGAIN_MS = 1000
 export class DiskSpace {
   readonly #folder: string
   readonly #neededBytes: number
-  #shortage: { freeBytes: number; neededBytes: number } | null = null
+  #freeBytes = 0
   #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(folder: string, neededBytes = NEEDED_BYTES) {
@@ -20,14 +21,25 @@ export class DiskSpace {
     this.#neededBytes = neededBytes
   }
 
-  readonly guard = async (): Promise<{ freeBytes: number; neededBytes: number } | null> => {
+  readonly guard = async (bytes = 0): Promise<{ freeBytes: number; neededBytes: number } | null> => {
     const at = performance.now()
     if (at - this.#lookedAt > LOOK_AGAIN_MS) {
+      this.#freeBytes = (await freeBytes(this.#folder)).freeBytes
       this.#lookedAt = at
-      const { freeBytes: free } = await freeBytes(this.#folder)
-      this.#shortage = free < this.#neededBytes ? { freeBytes: free, neededBytes: this.#neededBytes } : null
     }
-    return this.#shortage
+    const neededBytes = this.#neededBytes + bytes
+    return this.#freeBytes < neededBytes ? { freeBytes: this.#freeBytes, neededBytes } : null
+  }
+
+  /** Refuses content that would not leave room for the work of the hub. */
+  readonly checkRoom = async (bytes: number): Promise<void> => {
+    const shortage = await this.guard(bytes)
+    if (shortage === null) return
+    const [free, needed] = [shortage.freeBytes, shortage.neededBytes].map(formatSize)
+    throw new Refused(
+      'disk.full',
+      `the disk of the hub has ${free} free, this content needs ${needed}; nothing was kept`,
+    )
   }
 
   /** Fills the reserve if there is room for it. */

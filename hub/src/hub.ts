@@ -26,7 +26,10 @@ import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
+import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
+import { Collector } from './retention/collector.ts'
+import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
 import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { Firing } from './schedules/firing.ts'
@@ -43,11 +46,13 @@ const SWEEP_MS = 30_000
 const KEYS_KEPT_MS = 24 * 3600_000
 const JOURNAL_KEPT_MS = 30 * 24 * 3600_000
 const PRUNE_MS = 3600_000
+const GC_MS = 3600_000
 
 export interface HubOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
+  readonly retention?: Retention | undefined
   readonly policy?: PolicyName | undefined
   /** Further addresses, like https://0.0.0.0:7443. */
   readonly listen?: readonly string[] | undefined
@@ -113,6 +118,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     },
     now: Date.now,
   })
+  const blobs = await openDiskBlobs(join(folder, 'outputs', 'blobs'), {
+    index: store.queries,
+    commit: async rows => {
+      await engine.execute({ kind: 'rows', rows })
+    },
+    now: Date.now,
+    checkRoom: disk.checkRoom,
+  })
   engine.onCommit(({ changes }) => {
     for (const change of changes) if (change.c === 'attemptEnded' || change.c === 'released') streams.ended(change)
   })
@@ -135,12 +148,16 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     remembered: rememberedIn(folder),
     log,
   })
+  const { retention = DEFAULT_RETENTION } = options
+  const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
   let isStopping = false
   const api = await createApi({
     engine,
     queries: store.queries,
     streams,
+    blobs,
     board,
+    gc,
     now: Date.now,
     newId,
     random: randomBytes,
@@ -168,6 +185,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const gateway = new NativeGateway({
     engine,
     streams,
+    blobs,
     board,
     queries: store.queries,
     version: VERSION,
@@ -193,6 +211,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
           .catch(broken),
       PRUNE_MS,
     ),
+    setInterval(() => void gc.run().catch(error => log('warn', `retention did not end: ${error}`)), GC_MS),
   ]
   const close = async () => {
     isStopping = true
@@ -201,6 +220,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await webhooks.close()
     await api.close()
     await listeners.closeAll()
+    await gc.close()
     await streams.close()
     await store.close()
     await lock.release()

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { FolderLocked, lockFolder } from '@stoker/files'
 import type { ChunkRow, SealedRow } from '@stoker/protocol'
+import { checkBlobs } from './outputs/artifacts/disk/check-blobs.ts'
 import { checkStreams } from './outputs/disk/check-streams.ts'
 import type { Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
@@ -54,7 +55,7 @@ async function withOpen<T>(folder: string, use: (store: Store) => Promise<T>): P
 
 async function verifyAll(store: Store, outputs: string): Promise<VerifyReport> {
   const report = await verifyData({ store })
-  const damaged = await damagedOutput(store, outputs)
+  const damaged = [...(await damagedOutput(store, outputs)), ...(await damagedContent(store, join(outputs, 'blobs')))]
   return {
     ...report,
     problems: [...report.problems, ...damaged.map(text => ({ guarantee: 'f' as const, text, n: null }))],
@@ -78,6 +79,18 @@ async function damagedOutput({ queries }: Store, outputs: string): Promise<strin
     }
   }
   return found
+}
+
+/** All content is read and held against its hash; what artifacts name must be among it. */
+async function damagedContent({ queries }: Store, folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (let after = { owner: '', sha256: '' }; ; ) {
+    const rows = await queries.blobsAfter(after.owner, after.sha256, JOBS_AT_ONCE)
+    const last = rows.at(-1)
+    if (last === undefined) return found
+    found.push(...(await checkBlobs(folder, rows)))
+    after = last
+  }
 }
 
 function human({ problems, notes, commits, changes, jobs, chunks }: VerifyReport): string {

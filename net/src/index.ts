@@ -1,5 +1,15 @@
 export { type AddressKind, addressKind } from './address-kind.ts'
 export { type Backoff, nextDelayMs, type RetryOptions, retrying } from './backoff.ts'
+export { Bandwidth } from './content/bandwidth.ts'
+export { downloadContent } from './content/download.ts'
+export {
+  type ContentName,
+  ContentRefused,
+  type ContentReply,
+  type ContentRequest,
+  type ContentSend,
+} from './content/port.ts'
+export { type TransferOptions, type UploadSource, uploadContent } from './content/upload.ts'
 export { freePort } from './free-port.ts'
 export { type Fetched, type GuardedFetchOptions, guardedFetch } from './guarded-fetch.ts'
 export { type GuardedFetchCode, GuardedFetchError } from './guarded-fetch-error.ts'

@@ -38,3 +38,22 @@ export const ArtifactEntry = z.object({
 export type ArtifactEntry = Readonly<z.infer<typeof ArtifactEntry>>
 
 export const MAX_ARTIFACTS = 10_000
+
+/** What is wrong with a list of artifacts a worker names, in a sentence; null when it can be kept as it is. */
+export function artifactIssue(entries: readonly ArtifactEntry[]): string | null {
+  if (entries.length > MAX_ARTIFACTS)
+    return `${entries.length} artifacts were named, an attempt has at most ${MAX_ARTIFACTS}`
+  const paths = new Set<string>()
+  for (const { path, sha256, size } of entries) {
+    const name = JSON.stringify(path.slice(0, 100))
+    if (!isInnerPath(path) || LONE_SURROGATE.test(path)) return `${name} was named as an artifact, but is no inner path`
+    if (!Sha256.safeParse(sha256).success) return `the artifact ${name} was named without a SHA-256`
+    if (!Number.isSafeInteger(size) || size < 0) return `the artifact ${name} was named with the size ${size}`
+    if (paths.has(path)) return `the artifact ${name} was named twice`
+    paths.add(path)
+  }
+  return null
+}
+
+/** Half of a character: no stored text can hold it. */
+const LONE_SURROGATE = /\p{Surrogate}/u

@@ -187,6 +187,7 @@ describe('a job spec', () => {
   it('checks what each type needs', () => {
     expect(issuesOf({}).command).toMatch(/needs one/)
     expect(issuesOf({ type: 'echo', command: 'x' }).command).toMatch(/has none/)
+    expect(issuesOf({ type: 'echo', outputs: ['x'] }).outputs).toMatch(/type "echo" runs without a folder/)
     expect(issuesOf({ type: 'custom_script', input: {} }).input).toMatch(/neither of script and scriptUrl/)
     expect(issuesOf({ type: 'custom_script', input: { script: 'a', scriptUrl: 'https://x.y/z' } }).input).toMatch(
       /both/,

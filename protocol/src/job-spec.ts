@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ARCHIVES, InnerPath, InputFile, Sha256 } from './artifact.ts'
 import { completeDependencies, Dependency, DependsOnInput } from './dependency.ts'
-import { checkInput, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
+import { checkInput, checkTransfers, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
 import { parseDuration, parseSize } from './quantity.ts'
 import { checkSecretUses, SecretUse, SecretUseInput, secretUses } from './secret.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
@@ -63,6 +63,16 @@ const FileInput = z
     message: 'only an archive that is unpacked can be put at "."; a file needs a name',
   })
 
+/** What an ended job left, as a file of another: the hub finds its content when the job is submitted. */
+export const BorrowedFile = z.strictObject({
+  path: z.union([InnerPath, z.literal('.')]),
+  job: text(200),
+  artifact: InnerPath,
+  unpack: z.enum(ARCHIVES).optional(),
+  executable: z.boolean().optional(),
+})
+export type BorrowedFile = z.output<typeof BorrowedFile>
+
 /** A pattern over paths below the job's folder. */
 const Glob = text(500)
   .refine(glob => !glob.startsWith('/') && !glob.split('/').includes('..'), 'a pattern is relative and has no ".."')
@@ -123,8 +133,14 @@ const SpecInput = z.strictObject({
   secrets: z.array(SecretUseInput).max(32).optional(),
 })
 
-/** A job as people write it. */
-export type JobSpecInput = z.input<typeof SpecInput>
+/** A job as people write it: for the OpenAPI document and editors. What is borrowed is content by the time a spec is parsed. */
+export const JobSpecInput = SpecInput.extend({
+  files: z
+    .array(z.union([FileInput, BorrowedFile]))
+    .max(1000)
+    .optional(),
+})
+export type JobSpecInput = z.input<typeof JobSpecInput>
 
 /** A job as the house knows it: defaults applied, sizes in bytes, durations in milliseconds. Tolerant when read back from the store. */
 export const JobSpec = z.object({
@@ -182,6 +198,7 @@ export function parseJobSpec(value: unknown): ParsedSpec {
   const type = input.type ?? 'command'
   const issues = [
     ...checkInput(type, input.command, input.input ?? {}),
+    ...checkTransfers(type, input),
     ...checkWishes(input.resources ?? {}, input.placement ?? {}),
   ]
   if (issues.length > 0) return { ok: false, issues }
@@ -252,9 +269,6 @@ export function defaultName(type: string, command: string | readonly string[] | 
   const words = typeof command === 'string' ? command : command.join(' ')
   return words.length > 60 ? `${words.slice(0, 59)}…` : words
 }
-
-/** The JSON Schema of a spec as people write it, for the OpenAPI document and editors. */
-export const JobSpecInput = SpecInput
 
 const NESTED: Readonly<Record<string, readonly string[]>> = {
   resources: ['gpus', 'gpuMemory', 'gpuModel', 'gpuSharing', 'cpus', 'memory', 'disk'],

@@ -41,6 +41,17 @@ export function checkInput(type: JobType, command: unknown, input: Readonly<Reco
   return []
 }
 
+/** Inline types have no folder that files could be put into or taken from. */
+export function checkTransfers(
+  type: JobType,
+  spec: { readonly files?: readonly unknown[] | undefined; readonly outputs?: readonly unknown[] | undefined },
+): SpecIssue[] {
+  if (!isInline(type)) return []
+  return (['files', 'outputs'] as const)
+    .filter(key => (spec[key]?.length ?? 0) > 0)
+    .map(path => ({ path, message: `found ${path}; a job of type "${type}" runs without a folder of its own` }))
+}
+
 function checkScript(input: Readonly<Record<string, unknown>>): SpecIssue[] {
   const issues = issuesOf(CustomScriptInput, input, Object.keys(CustomScriptInput.shape))
   const given = ['script', 'scriptUrl'].filter(key => input[key] !== undefined)

@@ -43,6 +43,7 @@ export const PROBLEMS = {
   'upload.offset': { status: 409, title: 'The upload goes on at another place' },
   'upload.hash': { status: 422, title: 'The content is not what its name says' },
   'rate.limited': { status: 429, title: 'Too many requests' },
+  'range.unsatisfiable': { status: 416, title: 'The range lies outside the content' },
   'disk.full': { status: 507, title: 'The hub has too little disk space for new work' },
   'hub.starting': { status: 503, title: 'The hub is starting' },
   'hub.unbuilt': { status: 503, title: 'The hub was not built' },

@@ -21,7 +21,7 @@ export function ignoreFence(core: Core, report: Report): void {
   for (const told of report.reports) {
     const active = core.state.active.get(told.fence.job)
     if (!isEnd(told) || active === undefined || sameFence(active.claim, told.fence)) continue
-    const { kind: _, fence: __, ...end } = told
+    const { kind: _, fence: __, artifacts: ___, ...end } = told
     const { job, epoch, attempt } = active.claim
     const next = end.outcome === 'completed' ? 'succeeded' : 'failed'
     const { failures, lost } = active

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 import { parsePin, proxyFor, type Trust } from '@stoker/net'
+import { parseSize } from '@stoker/protocol'
 
 export interface WorkerConfig {
   readonly hubUrl: string
@@ -19,6 +20,10 @@ export interface WorkerConfig {
   readonly log: { readonly format: LogFormat; readonly level: LogLevel }
   /** Ends when its stdin does: whoever started it is gone. */
   readonly supervised: boolean
+  /** Null: 20 GB, or a tenth of the disk if that is less. */
+  readonly cacheBytes: number | null
+  /** For all transfers together. */
+  readonly bytesPerSecond: number | null
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
@@ -43,6 +48,8 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       'log-level': { type: 'string' },
       visible: { type: 'string', multiple: true },
       supervised: { type: 'boolean' },
+      'cache-size': { type: 'string' },
+      bandwidth: { type: 'string' },
     },
   })
   if (values.hub === undefined || !/^https?:\/\//.test(values.hub))
@@ -67,6 +74,8 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     visiblePaths: values.visible ?? [],
     log: logChoice({ format: values['log-format'], level: values['log-level'] }),
     supervised: values.supervised ?? false,
+    cacheBytes: sizeOf('--cache-size is a size like 20GB', values['cache-size'], 0),
+    bytesPerSecond: sizeOf('--bandwidth is a size per second, 10kB/s or more', values.bandwidth, 10_000),
     env: process.env,
   }
 }
@@ -83,4 +92,11 @@ function trustOf(hub: string, { pin, ca, proxy }: TrustOptions): Trust {
   if ((pin !== undefined || ca !== undefined) && !hub.startsWith('https:'))
     throw new Error(`--pin and --ca need an https hub, found ${hub}`)
   return { pin, ca: ca === undefined ? undefined : readFileSync(ca, 'utf8'), proxy: proxyFor(hub, process.env, proxy) }
+}
+
+function sizeOf(rule: string, text: string | undefined, least: number): number | null {
+  if (text === undefined) return null
+  const bytes = parseSize(text.replace(/\/s$/, ''))
+  if (bytes === null || bytes < least) throw new Error(`${rule}, found ${text}`)
+  return bytes
 }

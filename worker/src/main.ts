@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { bootId, createLog, type Log, lockFolder, processStart } from '@stoker/files'
-import { nextDelayMs } from '@stoker/net'
+import { bootId, createLog, freeBytes, type Log, lockFolder, processStart } from '@stoker/files'
+import { Bandwidth, nextDelayMs } from '@stoker/net'
 import type { Abilities, Hardware } from '@stoker/protocol'
 import { Agent } from './agent/agent.ts'
 import { loadIdentity } from './agent/identity.ts'
 import { SpoolFile } from './agent/spool-file.ts'
 import { StatusFile } from './agent/status-file.ts'
+import { InputCache } from './artifacts/input-cache.ts'
 import { readConfig, type WorkerConfig } from './config.ts'
 import type { Executor } from './executors/port.ts'
 import { probeSandbox } from './executors/probe-sandbox.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
 import { claimUids } from './executors/uid-range.ts'
+import { nativeContent } from './links/native-content.ts'
 import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
 import { Workspaces } from './run/workspace.ts'
@@ -66,6 +68,7 @@ async function main(config: WorkerConfig): Promise<void> {
     inUse: () => runner.devicesInUse,
   })
   const workspaces = new Workspaces(join(folder, 'attempts'))
+  const cache = await InputCache.open(join(folder, 'cache'), config.cacheBytes ?? (await defaultCacheBytes(folder)))
   const now = () => Date.now()
   let saidReady = false
   const agent = new Agent({
@@ -110,6 +113,11 @@ async function main(config: WorkerConfig): Promise<void> {
     executor,
     workspaces,
     delivery: agent,
+    transfers: {
+      contentOf: nativeContent(config.hubUrl, identity, config.trust),
+      cache,
+      bandwidth: config.bytesPerSecond === null ? undefined : new Bandwidth(config.bytesPerSecond),
+    },
     abilities,
     gpus: hardware.gpus,
     python,
@@ -134,6 +142,10 @@ async function main(config: WorkerConfig): Promise<void> {
   const ifSupervised = config.supervised ? () => leaveAlone(0) : null
   shutDownOnSignals({ agent, runner, executor, log, cleanUp, leaveAlone: ifSupervised })
   await agent.start(runner)
+}
+
+async function defaultCacheBytes(folder: string): Promise<number> {
+  return Math.min(20e9, (await freeBytes(folder)).totalBytes / 10)
 }
 
 /** Only the sandboxes of a root worker run under uids of their own. */

@@ -13,9 +13,10 @@ import {
 } from '../processes/hub-process.ts'
 import { withLogOptions } from '../processes/log-options.ts'
 import { programFile, readyOr, startProgram } from '../processes/program.ts'
+import { withRetentionOptions } from '../processes/retention-options.ts'
 
 export function define(command: Command, cli: Cli): void {
-  withLogOptions(withHubOptions(command, cli.io))
+  withRetentionOptions(withLogOptions(withHubOptions(command, cli.io)))
     .option('--json', 'print one JSON value when it is ready')
     .option('-q, --quiet', 'print only the address')
     .action(async (options: HubOptions & OutputOptions) => cli.exitWith(await hub(options, cli)))

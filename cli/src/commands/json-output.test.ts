@@ -118,6 +118,8 @@ beforeEach(() => {
     'POST /api/v1/jobs/:id/retry': [201, { jobs: [{ id: aJob().id, unschedulable: null }] }],
     'GET /api/v1/workers': [200, { workers: [worker] }],
     'GET /api/v1/workers/box': [200, detail],
+    'GET /api/v1/gc': [200, GC],
+    'POST /api/v1/gc': [200, GC],
     'POST /api/v1/workers/box/drain': [200, { ...worker, state: 'draining' }],
     'POST /api/v1/workers/box/resume': [200, worker],
     'POST /api/v1/devices/GPU-1/quarantine': [200, device],
@@ -165,6 +167,8 @@ beforeEach(() => {
 })
 
 const SHORT = ended.id.slice(-12)
+const part = { count: 2, bytes: 5_000 }
+const GC = { jobs: { count: 1 }, logs: part, artifacts: part, content: part, uploads: part }
 const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['submit', ['submit', '-'], 0, ''],
   ['list', ['list', '--state', 'failed,active'], 0, `${ended.id}\n`],
@@ -199,6 +203,8 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['resume', ['resume', 'box'], 0, 'w-1\n'],
   ['device quarantine', ['device', 'quarantine', 'GPU-1', '--reason', 'its fan is loud'], 0, 'GPU-1\n'],
   ['device release', ['device', 'release', 'GPU-1'], 0, 'GPU-1\n'],
+  ['gc', ['gc'], 0, ''],
+  ['gc', ['gc', '--dry-run'], 0, ''],
   ['token create', ['token', 'create', '--role', 'submit', '--owner', 'ann', '--expires-in', '30d'], 0, 'stk_secret\n'],
   ['token list', ['token', 'list'], 0, 't-1\n'],
   ['token revoke', ['token', 'revoke', 't-1'], 0, 't-1\n'],

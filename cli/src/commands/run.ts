@@ -4,6 +4,10 @@ import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { EXIT, exitCodeOfRun } from '../exit-codes.ts'
+import { fetchedText } from '../files/fetched-text.ts'
+import { sendFiles } from '../files/send-files.ts'
+import { takeOutputs } from '../files/take-outputs.ts'
+import { TransferLine } from '../files/transfer-line.ts'
 import { followJob } from '../follow/follow-job.ts'
 import { examples } from '../output/examples.ts'
 import { exitMeaning } from '../output/exit-meaning.ts'
@@ -21,13 +25,14 @@ import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spe
 import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
 import { runGroup } from './run-group.ts'
 
-type RunOptions = SpecOptions & SweepOptions & OutputOptions & { readonly detach?: boolean }
+type RunOptions = SpecOptions & SweepOptions & OutputOptions & { readonly detach?: boolean; readonly out?: string }
 
 export function define(command: Command, cli: Cli): void {
   withOutput(withSweepOptions(withSpecOptions(command)))
     .usage('[options] -- <program> [args...]\n       stoker run [options] <file>')
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
     .option('--detach', 'do not follow the job')
+    .option('--out <folder>', 'where outputs are put at the end (here with --files ., else ./stoker-outputs/<job>)')
     .addHelpText(
       'after',
       `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --detach --name night -- make all'])}
@@ -44,7 +49,14 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
     if (isSweep(applySweepOptions(found.spec, options))) return startGroup(client, found, options, cli, out)
     const stop = stopOnSignal(cli, out)
     try {
-      const { id, unschedulable } = await submit(client, found, options)
+      const { spec, sent } = await sendFiles(
+        client,
+        found,
+        options.files ?? [],
+        cli.io.folder,
+        new TransferLine(cli.io),
+      )
+      const { id, unschedulable } = await submit(client, { ...found, spec }, options)
       if (options.detach === true) {
         if (unschedulable !== null) out.note(`it waits: ${plainText(unschedulable)}`)
         out.show({ id, exitCode: null, job: null }, runView)
@@ -53,7 +65,9 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       }
       out.note(`job ${id}`)
       stop.submitted(client, id)
-      return await follow(client, id, cli, out, stop.left)
+      const hasOutputs = options.output !== undefined || spec.outputs !== undefined
+      const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
+      return await follow(client, id, cli, out, stop.left, takeHome)
     } finally {
       stop.release()
     }
@@ -81,7 +95,14 @@ async function startGroup(client: Client, found: FoundSpec, options: RunOptions,
   return EXIT.ok
 }
 
-async function follow(client: Client, id: string, cli: Cli, out: Printer, left: AbortSignal): Promise<number> {
+async function follow(
+  client: Client,
+  id: string,
+  cli: Cli,
+  out: Printer,
+  left: AbortSignal,
+  takeHome: () => Promise<OutputOf<'artifacts get'> | null>,
+): Promise<number> {
   const { io } = cli
   const outs =
     out.kind === 'quiet'
@@ -91,7 +112,9 @@ async function follow(client: Client, id: string, cli: Cli, out: Printer, left: 
     const job = await followJob(client, id, io, { ...outs, note: out.note, signal: left })
     const exitCode = exitCodeOfRun(job)
     if (out.kind === 'human') sayEnd(job, cli, out)
-    else out.show({ id, exitCode, job }, runView)
+    const outputs = await takeHome()
+    if (out.kind !== 'human') out.show({ id, exitCode, job, ...(outputs === null ? {} : { outputs }) }, runView)
+    else if (outputs !== null) out.note(fetchedText(outputs))
     return exitCode
   } catch (error) {
     if (!left.aborted) throw error

@@ -1,6 +1,9 @@
+import type { JobSpecInput } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
+import { sendFiles } from '../files/send-files.ts'
+import { TransferLine } from '../files/transfer-line.ts'
 import { examples } from '../output/examples.ts'
 import { submittedView } from '../output/group-views.ts'
 import { hint } from '../output/hints.ts'
@@ -26,7 +29,12 @@ async function submit(files: readonly string[], options: SubmitOptions, cli: Cli
   const found = (await Promise.all(files.map(file => readSpecs(file, cli.io)))).flat()
   await withHub(cli.io, options, async client => {
     const whole = await wholeIds(client, options)
-    const specs = found.map(one => applySweepOptions(applySpecOptions(one.spec, whole), options))
+    const line = new TransferLine(cli.io)
+    const specs: JobSpecInput[] = []
+    for (const one of found) {
+      const { spec } = await sendFiles(client, one, options.files ?? [], cli.io.folder, line)
+      specs.push(applySweepOptions(applySpecOptions(spec, whole), options))
+    }
     try {
       const submitted = await client.submitAll(specs, { failFast: options.failFast, idempotencyKey: options.key })
       const out = printerFor(cli.io, options)

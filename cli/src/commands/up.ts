@@ -12,6 +12,7 @@ import { type FirstJob, runFirstJob } from '../processes/first-job.ts'
 import { type Pair, type PairOptions, startPair } from '../processes/hub-and-worker.ts'
 import { LOCAL_CONTEXT, withHubOptions } from '../processes/hub-process.ts'
 import { withLogOptions } from '../processes/log-options.ts'
+import { withRetentionOptions } from '../processes/retention-options.ts'
 import { withWorkerOptions } from '../processes/worker-process.ts'
 
 type UpOptions = PairOptions & OutputOptions
@@ -20,7 +21,7 @@ type UpOptions = PairOptions & OutputOptions
 const SLOW_MS = 10_000
 
 export function define(command: Command, cli: Cli): void {
-  withLogOptions(withWorkerOptions(withHubOptions(command, cli.io)))
+  withRetentionOptions(withLogOptions(withWorkerOptions(withHubOptions(command, cli.io))))
     .option('--json', 'print one JSON value when both are ready')
     .option('-q, --quiet', 'print only the address')
     .action((options: UpOptions) => up(options, cli))

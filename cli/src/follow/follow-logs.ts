@@ -18,8 +18,8 @@ export async function* followLogs(
   let wasConnected = false
   for (;;) {
     const cut = from === undefined ? { tail, since } : { from }
-    const onStart = (place: string | undefined) => {
-      from ??= place
+    const onStart = (place: string | null) => {
+      from ??= place ?? undefined
       wasConnected = true
     }
     try {

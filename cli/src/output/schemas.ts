@@ -1,10 +1,12 @@
 import { Canceled, Health } from '@stoker/client'
 import {
+  Artifact,
   AuditPage,
   CreatedToken,
   CreatedWebhook,
   Device,
   Findings,
+  GcReport,
   Group,
   GroupCanceled,
   GroupDetail,
@@ -50,6 +52,12 @@ export const LocalWorker = WorkerStatus.omit({ processStart: true, bootId: true,
     state: z.enum(['connected', 'away', 'stopped', 'unreadable']),
     pid: z.int().nullable(),
   })
+const fetched = z.object({
+  folder: z.string(),
+  files: z.array(
+    z.object({ path: z.string(), file: z.string(), size: z.int(), how: z.enum(['written', 'same', 'beside']) }),
+  ),
+})
 
 /** The published form of what each command prints with --json; keys are added, never renamed or removed. */
 export const OUTPUT_SCHEMAS = {
@@ -59,11 +67,19 @@ export const OUTPUT_SCHEMAS = {
   'worker --status': z.object({ workers: z.array(LocalWorker) }),
   'worker install': z.object({ unit: z.string(), file: z.string(), text: z.string(), started: z.boolean() }),
   'worker uninstall': z.object({ removed: z.string() }),
-  run: z.object({ id: z.uuid(), exitCode: z.int().nullable(), job: Job.nullable(), group: Group.optional() }),
+  run: z.object({
+    id: z.uuid(),
+    exitCode: z.int().nullable(),
+    job: Job.nullable(),
+    group: Group.optional(),
+    outputs: fetched.nullable().optional(),
+  }),
   submit: Submitted,
   list: JobPage,
   show: JobDetail,
   logs: z.object({ id: z.uuid(), text: z.string() }),
+  'artifacts list': z.object({ artifacts: z.array(Artifact), bytes: z.int() }),
+  'artifacts get': fetched,
   wait: z.object({ jobs: z.array(Job) }),
   cancel: z.object({ canceled: z.array(Canceled), failures }),
   hold: z.object({ jobs: z.array(Job), failures }),
@@ -104,6 +120,7 @@ export const OUTPUT_SCHEMAS = {
   'listener close': z.object({ closed: z.string() }),
   'device quarantine': Device,
   'device release': z.object({ released: z.string() }),
+  gc: GcReport,
   'token create': CreatedToken,
   'token list': TokenList,
   'token revoke': z.object({ revoked: z.string() }),

@@ -7,11 +7,12 @@ import { Failure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { gatherText, wholeNumber } from '../spec/spec-options.ts'
 import { logArgs } from './log-options.ts'
+import { type RetentionOptions, retentionArgs } from './retention-options.ts'
 
 /** The context of the hub that was last started on this machine. */
 export const LOCAL_CONTEXT = 'local'
 
-export interface HubOptions {
+export interface HubOptions extends RetentionOptions {
   readonly data?: string | undefined
   readonly host: string
   readonly port: number
@@ -71,6 +72,7 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...(of.webhookAllow ?? []).flatMap(each => ['--webhook-allow', each]),
     ...(of.insecureSecrets === true ? ['--insecure-secrets'] : []),
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
+    ...retentionArgs(of),
     ...logArgs(of),
   ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }

@@ -13,6 +13,8 @@ export interface WorkerOptions extends LogOptions {
   readonly tag?: readonly string[] | undefined
   readonly simulateGpus?: string | undefined
   readonly visible?: readonly string[] | undefined
+  readonly cacheSize?: string | undefined
+  readonly bandwidth?: string | undefined
   readonly allowUnsandboxed?: boolean | undefined
   readonly allowHostNetwork?: boolean | undefined
   readonly pin?: string | undefined
@@ -30,6 +32,8 @@ export function withWorkerOptions(command: Command): Command {
     .option('--tag <tag>', 'a tag jobs can ask for (repeatable)', gatherText)
     .option('--simulate-gpus <NxSIZE>', 'pretend to have GPUs, like 2x24GB; marked as simulated everywhere')
     .option('--visible <path>', 'a path programs in the sandbox may read (repeatable)', gatherText)
+    .option('--cache-size <size>', 'how much is kept of inputs (20GB, or a tenth of the disk)')
+    .option('--bandwidth <size>', 'cap for files in and out together, like 10MB/s')
     .option('--allow-host-network', 'let jobs ask for the network of this machine')
 }
 
@@ -41,6 +45,8 @@ export function workerArgs(hub: string, folder: string, of: WorkerOptions): stri
     ...(of.tag ?? []).flatMap(tag => ['--tag', tag]),
     ...(of.simulateGpus === undefined ? [] : ['--simulate-gpus', of.simulateGpus]),
     ...(of.visible ?? []).flatMap(path => ['--visible', path]),
+    ...(of.cacheSize === undefined ? [] : ['--cache-size', of.cacheSize]),
+    ...(of.bandwidth === undefined ? [] : ['--bandwidth', of.bandwidth]),
     ...(of.allowUnsandboxed === true ? ['--allow-unsandboxed'] : []),
     ...(of.pin === undefined ? [] : ['--pin', of.pin]),
     ...(of.ca === undefined ? [] : ['--ca', of.ca]),

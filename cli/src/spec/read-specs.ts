@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments } from 'yaml'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
@@ -7,6 +8,8 @@ import type { Io } from '../io.ts'
 /** A spec; `place` tells where in its file a part of it is written: `job.yaml:4:3`, null if it is from no file. */
 export interface FoundSpec {
   readonly spec: Readonly<Record<string, unknown>>
+  /** Where local paths in it begin. */
+  readonly folder: string
   readonly place: (path: readonly (string | number)[]) => string | null
 }
 
@@ -22,7 +25,8 @@ export async function readSpecs(file: string, io: Io): Promise<FoundSpec[]> {
     const details = errors.map(error => `${at(name, lines, error.pos[0])}: ${error.message}`)
     throw new Failure(`${name} is not valid YAML`, { exitCode: EXIT.usage, code: 'file.invalid', details })
   }
-  const specs = documents.flatMap(document => specsOf(document, name, lines))
+  const folder = file === '-' ? io.folder : dirname(resolve(io.folder, file))
+  const specs = documents.flatMap(document => specsOf(document, name, lines)).map(spec => ({ ...spec, folder }))
   if (specs.length === 0)
     throw new Failure(`${name} should hold at least one job, it holds none`, {
       exitCode: EXIT.usage,
@@ -45,7 +49,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function specsOf(document: Document.Parsed, name: string, lines: LineCounter): FoundSpec[] {
+function specsOf(document: Document.Parsed, name: string, lines: LineCounter): Omit<FoundSpec, 'folder'>[] {
   const root: unknown = document.contents
   if (root === null) return []
   const list = isSeq(root) ? [] : isMap(root) && isSeq(root.get('jobs')) ? ['jobs'] : null

@@ -6,7 +6,7 @@ import { type FoundSpec, readSpecs } from './read-specs.ts'
 /** The one spec a command line means: a program behind --, or a job file. */
 export async function specFromWords(verb: string, words: readonly string[], cli: Cli): Promise<FoundSpec> {
   if (cli.argv.includes('--')) {
-    if (words.length > 0) return { spec: { command: [...words] }, place: () => null }
+    if (words.length > 0) return { spec: { command: [...words] }, folder: cli.io.folder, place: () => null }
     throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })
   }
   const [file, ...more] = words

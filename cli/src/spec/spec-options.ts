@@ -26,6 +26,8 @@ export interface SpecOptions {
   readonly network?: string
   readonly after?: readonly After[]
   readonly hold?: boolean
+  readonly files?: readonly string[]
+  readonly output?: readonly string[]
   readonly failFast?: boolean
 }
 
@@ -59,6 +61,8 @@ export function withSpecOptions(command: Command): Command {
     .addOption(new Option('--network <kind>', 'what the program can reach').choices(['none', 'internet', 'host']))
     .option('--after <job[:how]>', AFTER_HELP, gatherAfter)
     .option('--hold', 'keep the job from starting until it is released')
+    .option('--files <PATH[:DEST]>', 'a folder or file to put into the folder of the job (repeatable)', gatherText)
+    .option('--output <glob>', 'files the program leaves that are kept (repeatable)', gatherText)
     .option('--fail-fast', 'refuse a job that no known worker can run')
 }
 
@@ -81,6 +85,8 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
     env: under(spec.env, of.env ?? {}),
     labels: under(spec.labels, of.label ?? {}),
     input: under(spec.input, of.input ?? {}),
+    outputs:
+      of.output === undefined ? spec.outputs : [...(Array.isArray(spec.outputs) ? spec.outputs : []), ...of.output],
   })
   return merged as JobSpecInput
 }

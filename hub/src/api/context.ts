@@ -1,10 +1,11 @@
-import type { Listener, ListenerList } from '@stoker/protocol'
+import type { GcReport, Listener, ListenerList } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
 import type { Metric } from 'prom-client'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
 import type { State, WebhookState } from '../engine/state.ts'
+import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
@@ -18,7 +19,9 @@ export interface ApiContext {
   readonly engine: Pick<EngineLoop, 'execute' | 'read' | 'onCommit'>
   readonly queries: Queries
   readonly streams: Streams
+  readonly blobs: Blobs
   readonly board: LiveBoard
+  readonly gc: { plan(): Promise<GcReport>; run(): Promise<GcReport> }
   readonly now: () => number
   /** A fresh UUIDv7. */
   readonly newId: () => string

@@ -1,12 +1,15 @@
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { addArtifactRoutes } from './artifacts.ts'
 import { addAuditRoute } from './audit.ts'
 import { keepAuditTrail } from './audit-trail.ts'
 import { TokenBook } from './auth.ts'
+import { addBlobRoutes } from './blobs.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDeviceRoutes } from './devices.ts'
 import { addDocsRoutes } from './docs.ts'
 import { addFeedRoute } from './feed.ts'
+import { addGcRoutes } from './gc.ts'
 import { addGroupRoutes } from './groups.ts'
 import { addJobEventsRoute } from './job-events.ts'
 import { JobNames } from './job-names.ts'
@@ -33,11 +36,11 @@ import { addWebhookRoutes } from './webhooks.ts'
 import { addWorkerRoutes } from './workers.ts'
 
 /**
- * What every server of the API keeps to: a request whose body is still not there after two minutes is given up;
- * headers fit one packet, so who still sends them after 15 s is not a caller.
+ * What every server of the API keeps to: a large upload on a slow line takes long, so its body may take an hour, and
+ * goes on in a later request; headers fit one packet, so who still sends them after 15 s is not a caller.
  */
 export const SERVER_OPTIONS = {
-  requestTimeout: 120_000,
+  requestTimeout: 3600_000,
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
   requireHostHeader: false,
@@ -60,7 +63,7 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   keepAuditTrail(api, context)
   const methodsByUrl = collectMethods(api)
   await describeRoutes(api, context)
-  addRoutes(api, {
+  await addRoutes(api, {
     ...context,
     tokens: book,
     watch: new JobWatch(context),
@@ -93,13 +96,15 @@ function createServer({ logger }: ApiContext): Api {
   return api
 }
 
-function addRoutes(api: Api, context: RouteContext): void {
+async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
   addJobWishRoutes(api, context)
   addGroupRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)
+  addArtifactRoutes(api, context)
+  await addBlobRoutes(api, context)
   addFeedRoute(api, context)
   addWorkerRoutes(api, context)
   addDeviceRoutes(api, context)
@@ -112,6 +117,7 @@ function addRoutes(api: Api, context: RouteContext): void {
   addListenerRoutes(api, context)
   addJoinRoutes(api, context)
   addServiceRoutes(api, context)
+  addGcRoutes(api, context)
   addMetricsRoute(api, context)
   addOpenApiRoute(api)
   addDocsRoutes(api)

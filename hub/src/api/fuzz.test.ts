@@ -86,7 +86,7 @@ test('whatever is sent to any documented route, the answer is never a fault of t
       const query = odd
         .map(([key, value], i) => `${isKnown ? (known[i % known.length] ?? key) : key}=${value}`)
         .join('&')
-      const hasBody = method !== 'get'
+      const hasBody = method !== 'get' && method !== 'head'
       return {
         method: method.toUpperCase(),
         path: query === '' ? path : `${path}?${query}`,
@@ -99,7 +99,7 @@ test('whatever is sent to any documented route, the answer is never a fault of t
       }
     })
   await fc.assert(
-    fc.asyncProperty(sent, async what => expectNoFault(what, await send(what))),
+    fc.asyncProperty(sent, async what => expectNoFault(what, await send(what), what.method)),
     { numRuns: 1500 },
   )
 })

@@ -13,8 +13,13 @@ export async function describeRoutes(api: Api, { version }: ApiContext): Promise
         description: 'Errors are problem details (RFC 9457) with a stable `code`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      tags: ['jobs', 'workers', 'tokens', 'secrets', 'listeners', 'hub'].map(name => ({ name })),
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+      tags: ['jobs', 'content', 'workers', 'tokens', 'secrets', 'listeners', 'hub'].map(name => ({ name })),
+      components: {
+        securitySchemes: {
+          token: { type: 'http', scheme: 'bearer' },
+          worker: { type: 'apiKey', in: 'header', name: 'authorization', description: 'Worker <id>:<secret>' },
+        },
+      },
       security: [{ token: [] }],
     },
     transform: route => {

@@ -5,7 +5,9 @@ import { z } from 'zod'
 import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import { callerOf, guard } from './auth.ts'
+import { borrowArtifacts } from './borrow-artifacts.ts'
 import type { Api, RouteContext } from './context.ts'
+import { holdInputs } from './hold-inputs.ts'
 import { linkMembers } from './name-members.ts'
 import { MAX_JOBS, readSpecs } from './read-specs.ts'
 import { checkAllButBody } from './validation.ts'
@@ -29,7 +31,8 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     validatorCompiler: checkAllButBody,
     onRequest: guard(context.tokens, ['admin', 'submit']),
     handler: async (request, reply) => {
-      const specs = await readSpecs(request.body, Number(request.headers['content-length'] ?? Number.NaN))
+      const body = await borrowArtifacts(context, callerOf(request), request.body)
+      const specs = await readSpecs(body, Number(request.headers['content-length'] ?? Number.NaN))
       const { jobs, groups } = newJobs(specs, context.newId)
       const key = idempotencyKey(request, jobs, groups)
       return submit(context, reply, {
@@ -65,7 +68,9 @@ export async function submit(
       `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
     )
   }
-  const done = await context.engine.execute({ kind: 'submit', ...submission })
+  const specs = submission.jobs.map(job => job.spec)
+  const release = await holdInputs(context.blobs, submission.owner, specs)
+  const done = await context.engine.execute({ kind: 'submit', ...submission }).finally(release)
   const text = done.repeated
     ? await firstAnswer(context, done)
     : submittedText(submission.jobs, done.unschedulable, submission.groups)

@@ -11,8 +11,12 @@ import { Recovering } from '../engine/recover.ts'
 import type { Now } from '../engine/state.ts'
 import { selfSign } from '../listeners/certificate.ts'
 import { Listeners } from '../listeners/listeners.ts'
+import { openMemoryBlobs } from '../outputs/artifacts/memory/memory-blobs.ts'
+import type { Blobs } from '../outputs/artifacts/port.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
+import { Collector } from '../retention/collector.ts'
+import { DEFAULT_RETENTION } from '../retention/settings.ts'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
@@ -48,6 +52,7 @@ export interface TestHub {
   readonly engine: EngineLoop
   readonly store: Store
   readonly streams: Streams
+  readonly blobs: Blobs
   readonly board: LiveBoard
   readonly admin: string
   /** Followers of output and of commits that have not let go. */
@@ -57,10 +62,21 @@ export interface TestHub {
   close(): Promise<void>
 }
 
-export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<TestHub> {
+export async function openTestHub(
+  overrides: Partial<ApiContext> = {},
+  checkRoom: (bytes: number) => Promise<void> = async () => {},
+): Promise<TestHub> {
   const store = createMemoryStore()
   const engine = await openEngine(store)
   const { streams, outputs } = countWatchers(openMemoryStreams({ queries: store.queries }))
+  const blobs = await openMemoryBlobs({
+    index: store.queries,
+    commit: async rows => {
+      await engine.execute({ kind: 'rows', rows })
+    },
+    now: Date.now,
+    checkRoom,
+  })
   const { counted, commits } = countListeners(engine)
   const board = new LiveBoard()
   const webhooks = new WebhookDispatcher({
@@ -74,10 +90,20 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     random: Math.random,
   })
   const listeners = testListeners()
-  const api = await createApi({
-    engine: counted,
+  const gc = new Collector({
+    engine,
     queries: store.queries,
     streams,
+    blobs,
+    now: Date.now,
+    retention: DEFAULT_RETENTION,
+  })
+  const api = await createApi({
+    engine: counted,
+    gc,
+    queries: store.queries,
+    streams,
+    blobs,
     board,
     now: Date.now,
     newId: uuidv7,
@@ -116,6 +142,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     engine,
     store,
     streams,
+    blobs,
     board,
     admin,
     watching: () => ({ outputs: outputs(), commits: commits() - own }),
@@ -218,6 +245,7 @@ function countWatchers(inner: Streams): { streams: Streams; outputs: () => numbe
     watch,
     ended: fence => inner.ended(fence),
     sweep: () => inner.sweep(),
+    forget: commit => inner.forget(commit),
     close: () => inner.close(),
   }
   return { streams, outputs: () => n }

@@ -29,6 +29,7 @@ export const oddText = fc.oneof(
 /** Parts of an address, encoded well or badly. */
 export const oddEncoded = fc.oneof(
   oddText.map(text => encodeURIComponent(Buffer.from(text).toString())),
+  fc.constantFrom('0'.repeat(64), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'),
   fc.constantFrom('%', '%zz', '%e0%a4%a', '%00', '%ff', '%2e%2e', '%2f', ';', ':', '*', "'"),
 )
 /** Bodies that are JSON, nearly JSON, or JSON of a wrong kind. */
@@ -91,6 +92,7 @@ export const oddHeaders = fc.record(
       'application/json; charset=latin1',
       'text/plain',
       'application/xml',
+      'application/octet-stream',
       'multipart/form-data',
       '',
       '/',
@@ -100,7 +102,10 @@ export const oddHeaders = fc.record(
     'idempotency-key': fc.constantFrom('', 'k', 'x'.repeat(300)),
     authorization: fc.constantFrom('', 'Bearer', 'Bearer x', 'Basic eDp5', `Bearer ${'y'.repeat(300)}`),
     accept: fc.constantFrom('text/html', '*/*', 'nonsense'),
-    range: fc.constantFrom('bytes=0-1', 'x'),
+    range: fc.constantFrom('bytes=0-1', 'bytes=-0', 'bytes=9-1', 'x'),
+    'content-range': fc.constantFrom('bytes 0-1/2', 'bytes 5-9/10', 'bytes */3', 'bytes 2-1/9', 'x'),
+    'content-encoding': fc.constantFrom('gzip', 'identity', ''),
+    'if-none-match': fc.constantFrom('*', 'W/', '"'),
   },
   { requiredKeys: [] },
 )

@@ -2,12 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { sha256 } from '@stoker/files'
 import { type AttemptReport, type EndedReport, type Fence, type Hello, PROTOCOL } from '@stoker/protocol'
 import { hear, setConnected } from '../engine/liveness.ts'
+import { holdArtifacts } from '../gateways/native/artifacts.ts'
 import type { StreamName } from '../outputs/port.ts'
 import type { TestHub } from './test-hub.ts'
 
 /** A worker as the engine sees one, without a connection: it says what a test tells it to say. */
 export class TestWorker {
   readonly id = randomUUID()
+  readonly secret = randomBytes(16).toString('base64url')
   readonly #hub: TestHub
   readonly #ends = new Map<string, number>()
   #batch = 0
@@ -19,7 +21,7 @@ export class TestWorker {
   static async join(hub: TestHub, hello: Partial<Hello> = {}): Promise<TestWorker> {
     const worker = new TestWorker(hub)
     const join = await hub.token('join', 'ada')
-    const secretHash = sha256(randomBytes(16))
+    const secretHash = sha256(worker.secret)
     await hub.engine.execute({ kind: 'hello', hello: aHello(worker.id, hello), secretHash, joinHash: sha256(join) })
     hub.engine.touch((state, now) => {
       setConnected(state, worker.id, true)
@@ -77,7 +79,9 @@ export class TestWorker {
     rows: Awaited<ReturnType<TestHub['streams']['append']>>,
   ): Promise<void> {
     this.#batch += 1
-    await this.#hub.engine.execute({ kind: 'report', worker: this.id, n: this.#batch, reports, rows })
+    const { missing, release } = await holdArtifacts(this.#hub, reports)
+    const report = { kind: 'report', worker: this.id, n: this.#batch, reports, rows, missing } as const
+    await this.#hub.engine.execute(report).finally(release)
     this.#hub.streams.committed(rows)
   }
 

@@ -93,6 +93,10 @@ const APPLIERS: Appliers = {
     dropEdgesOf(state, job)
     endJob(state, job, bucket, from, end)
   },
+  forgotten: (state, { owner, state: end, jobs }) => {
+    countersOf(state, owner)[end] -= jobs.length
+    state.dirtyCounters.add(`${end}:${owner}`)
+  },
   ...WAITING_APPLIERS,
   worker: applyWorker,
   workerDrained: (state, { id, on }) => {

@@ -5,6 +5,7 @@ import type {
   FireOutcome,
   Hello,
   IdempotencyRow,
+  JobRow,
   JobSpec,
   JobState,
   OwnerLimits,
@@ -60,6 +61,8 @@ export type Command =
       readonly reports: readonly AttemptReport[]
       /** Row writes of the outputs room that must be in the same commit. */
       readonly rows: readonly RowWrite[]
+      /** SHA-256 of content that artifacts of these reports name and their job's owner does not have. */
+      readonly missing?: ReadonlySet<string> | undefined
     }
   | { readonly kind: 'goodbye'; readonly worker: string; readonly reason: string }
   /** A worker that was too long silent is heard again on the same connection: what nobody took over goes on. */
@@ -127,6 +130,8 @@ export type Command =
     }
   | ({ readonly kind: 'audit' } & Omit<ChangeOf<'audited'>, 'c' | 'at'>)
   | { readonly kind: 'auditEnded'; readonly id: string; readonly status: number }
+  /** Ended jobs whose retention is over. */
+  | { readonly kind: 'forget'; readonly jobs: readonly JobRow[] }
   | { readonly kind: 'rows'; readonly rows: readonly RowWrite[] }
 
 /** What a command needs from history, read by the loop before deciding. */
@@ -193,6 +198,7 @@ export interface Replies {
   resealSecret: { readonly resealed: boolean }
   audit: null
   auditEnded: null
+  forget: { readonly forgotten: readonly number[] }
   rows: null
 }
 export type ReplyTo<C extends Command> = Replies[C['kind']]

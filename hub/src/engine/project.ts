@@ -87,6 +87,13 @@ const PROJECTORS: Projectors = {
     ...projectNoCauses(job, state),
     ...announceEnd(state, job, end, at),
   ],
+  forgotten: ({ jobs }) =>
+    jobs.flatMap((job): RowWrite[] => [
+      { op: 'delete', table: 'job', key: { seq: job } },
+      ...(['attempt', 'artifact', 'input', 'chunk', 'sealed'] as const).map(
+        table => ({ op: 'delete', table, key: { job } }) as const,
+      ),
+    ]),
   ...WAITING_PROJECTORS,
   worker: ({ c: _, at, ...facts }, state) => {
     const known = state.workers.get(facts.id)
@@ -159,6 +166,8 @@ function projectSubmitted(
     for (const [labelKey, value] of labels)
       rows.push({ op: 'insert', table: 'label', row: { key: labelKey, value, job: seq } })
     if (isWaiting) rows.push(...projectCauses(submitted))
+    for (const sha256 of new Set(job.spec.files.map(file => file.sha256)))
+      rows.push({ op: 'insert', table: 'input', row: { job: seq, sha256, owner } })
   }
   const first = jobs[0]
   if (key !== null && first !== undefined) {

@@ -47,6 +47,10 @@ export class SpanCache {
     this.#entries.delete(fenceKey(fence))
   }
 
+  forgetAll(): void {
+    this.#entries.clear()
+  }
+
   #load(fence: Fence): Entry {
     const spans = loadSpans(fence, this.#index, this.#storage)
     spans.catch(() => this.forget(fence))

@@ -72,6 +72,8 @@ export interface Streams {
   ended(fence: Fence): void
   /** Seals what has ended and deletes what is empty; a sweep asked for during a sweep is that same sweep. */
   sweep(): Promise<void>
+  /** Runs a commit that deletes index rows of ended attempts while nothing is sealed, then frees what only they used. */
+  forget(commit: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 

@@ -33,12 +33,21 @@ export class StoredStreams implements Streams {
   #order: Promise<unknown> = Promise.resolve()
   #waiting = 0
   #sweeping: Promise<void> | null = null
+  readonly #freeStorage: () => Promise<void>
+  /** Sealing and forgetting never meet: a seal would bring forgotten rows back. */
+  #upkeep: Promise<unknown> = Promise.resolve()
 
-  constructor(index: OutputIndex, storage: Storage, sweepStorage: (view: SweepView) => Promise<void>) {
+  constructor(
+    index: OutputIndex,
+    storage: Storage,
+    sweepStorage: (view: SweepView) => Promise<void>,
+    freeStorage: () => Promise<void>,
+  ) {
     this.#storage = storage
     this.#live = new LiveAttempts(index, storage)
     this.#spans = new SpanCache(index, storage)
     this.#sweepStorage = sweepStorage
+    this.#freeStorage = freeStorage
   }
 
   async append(chunks: readonly OutputChunk[]): Promise<readonly RowWrite[]> {
@@ -101,16 +110,30 @@ export class StoredStreams implements Streams {
   }
 
   sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep().finally(() => {
+    this.#sweeping ??= this.#inTurn(() => this.#sweep()).finally(() => {
       this.#sweeping = null
     })
     return this.#sweeping
   }
 
+  forget(commit: () => Promise<void>): Promise<void> {
+    return this.#inTurn(async () => {
+      await commit()
+      this.#spans.forgetAll()
+      await this.#freeStorage()
+    })
+  }
+
   async close(): Promise<void> {
     await this.#order
-    await this.#sweeping?.catch(() => undefined)
+    await this.#upkeep
     await this.#storage.close()
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#upkeep.then(work)
+    this.#upkeep = turn.catch(() => undefined)
+    return turn
   }
 
   async #sweep(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { contentContract } from './contract/content.ts'
 import { groupsContract } from './contract/groups.ts'
 import type { OpenStore } from './contract/harness.ts'
 import { journalContract } from './contract/journal.ts'
@@ -14,5 +15,6 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('journal', () => journalContract(open))
     describe('queries', () => queriesContract(open))
     describe('groups, limits and schedules', () => groupsContract(open))
+    describe('content', () => contentContract(open))
   })
 }

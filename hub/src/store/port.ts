@@ -1,6 +1,8 @@
 import type {
+  ArtifactRow,
   AttemptRow,
   AuditRow,
+  BlobRow,
   BucketRow,
   ChunkRow,
   CounterRow,
@@ -10,6 +12,7 @@ import type {
   GroupRow,
   HoldRow,
   IdempotencyRow,
+  InputRow,
   JobRow,
   JobState,
   OwnerLimitsRow,
@@ -168,11 +171,45 @@ export interface Queries {
   secret(owner: string, name: string): Promise<SecretRow | null>
   /** Newest first. */
   auditBefore(id: string | null, limit: number): Promise<readonly AuditRow[]>
+  /** In no order; content the owner does not have is left out. */
+  blobs(owner: string, hashes: readonly string[]): Promise<readonly BlobRow[]>
+  /** What each owner has, summed up; walks all content, for a start. */
+  blobUse(): Promise<readonly { readonly owner: string; readonly bytes: number }[]>
+  /** Artifacts of an attempt in the order of their paths, those behind `after`. */
+  artifacts(job: number, attempt: number, after: string, limit: number): Promise<readonly ArtifactRow[]>
+  artifact(job: number, attempt: number, path: string): Promise<ArtifactRow | null>
+  artifactUse(job: number, attempt: number): Promise<{ readonly count: number; readonly bytes: number }>
+  /** Jobs with rows in the table that ended before a time, in order of seq, those behind `after`. */
+  expired(table: ScanTable, endedBefore: number, after: number, limit: number): Promise<readonly Expired[]>
+  /** Inputs of ended jobs, in order of seq. */
+  endedInputs(limit: number): Promise<readonly InputRow[]>
+  /** Looks at so many contents last used before a time, behind a place, and tells which of them nothing refers to. */
+  unusedBlobs(usedBefore: number, after: BlobPlace | null, look: number): Promise<UnusedBlobs>
+  /** Those of the contents that nothing refers to. */
+  unreferred(rows: readonly BlobRow[]): Promise<readonly BlobRow[]>
+  /** All content in order of owner and hash, behind a key. */
+  blobsAfter(owner: string, sha256: string, limit: number): Promise<readonly BlobRow[]>
   /** Rows of jobs with a greater seq than `after`, in key order: `limit` of them and then the rest of the last job, so the next slice starts after that job. */
   scan<T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]>
 }
 
-export type ScanTable = 'job' | 'attempt' | 'chunk' | 'sealed'
+export type ScanTable = 'job' | 'attempt' | 'chunk' | 'sealed' | 'artifact'
+
+/** What a job that ended long ago has in a table: how many rows, and the bytes they speak of. */
+export interface Expired {
+  readonly job: number
+  readonly count: number
+  readonly bytes: number
+}
+
+/** A place in the order of last use. */
+export type BlobPlace = Pick<BlobRow, 'usedAt' | 'owner' | 'sha256'>
+
+interface UnusedBlobs {
+  readonly rows: readonly BlobRow[]
+  /** Where to go on; null at the end. */
+  readonly next: BlobPlace | null
+}
 
 export interface Store {
   readonly queries: Queries

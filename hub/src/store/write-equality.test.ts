@@ -80,6 +80,21 @@ const write: fc.Arbitrary<RowWrite> = fc.oneof(
   fc
     .tuple(word, few)
     .map(([id, nextAt]) => ({ op: 'update', table: 'schedule', key: { id }, set: { nextAt } }) as const),
+  fc
+    .tuple(adding, word, word)
+    .map(([op, owner, sha256]) => ({ op, table: 'blob', row: { owner, sha256, size: 1, at: 1, usedAt: 1 } }) as const),
+  fc
+    .tuple(adding, few, word)
+    .map(([op, job, sha256]) => ({ op, table: 'input', row: { job, sha256, owner: 'a' } }) as const),
+  few.map(job => ({ op: 'delete', table: 'input', key: { job } }) as const),
+  fc.tuple(adding, few, word).map(
+    ([op, job, path]) =>
+      ({
+        op,
+        table: 'artifact',
+        row: { job, attempt: 1, path, owner: 'a', sha256: 'a', size: 1, executable: 0 },
+      }) as const,
+  ),
   few.map(value => ({ op: 'put', table: 'meta', row: { key: 'epoch', value: `${value}` } }) as const),
 )
 

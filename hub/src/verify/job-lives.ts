@@ -92,6 +92,9 @@ export class JobLives {
       case 'held':
         if (this.#life(change.job, 'queued')?.state !== 'waiting') this.#move(change.job, 'waiting')
         break
+      case 'forgotten':
+        for (const seq of change.jobs) this.#forget(seq, change.state)
+        break
       case 'due':
       case 'met':
       case 'holdLifted':
@@ -150,6 +153,13 @@ export class JobLives {
     if (result !== null && !isTerminal(next))
       this.#complain('b', `${nameFence(change)} published a result, but its job became ${next}`)
     this.#move(job, next)
+  }
+
+  /** Its number is never given again, so its end stays known. */
+  #forget(seq: number, state: JobState): void {
+    const known = this.stateOf(seq)
+    if (known === null ? this.#isWhole : known !== state)
+      this.#complain('a', `job ${seq} was forgotten as ${state}, but it is ${known ?? 'unknown'}`)
   }
 
   #resume(change: ChangeOf<'resumed'>): void {

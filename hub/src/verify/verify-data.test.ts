@@ -86,6 +86,16 @@ describe('verifying a store', () => {
     expect((await verify()).problems[0]?.text).toMatch(/stdout of attempt 1 of job 1 .* up to byte 12, .* at byte 20/)
   })
 
+  it('finds an artifact without its content', async () => {
+    const row = { job: 1, attempt: 1, path: 'out', owner: 'ann', sha256: 'a', size: 3, executable: 0 }
+    write({ op: 'insert', table: 'artifact', row })
+    expect((await verify()).problems.map(p => p.text)).toEqual([
+      'attempt 1 of job 1 left "out" with 3 bytes, its content is not there',
+    ])
+    write({ op: 'insert', table: 'blob', row: { owner: 'ann', sha256: 'a', size: 3, at: 1, usedAt: 1 } })
+    expect((await verify()).problems).toEqual([])
+  })
+
   it('finds an end without a time', async () => {
     write({ op: 'update', table: 'job', key: { seq: 1 }, set: { state: 'failed' } })
     expect((await verify()).problems.map(p => p.text)).toContainEqual('job 1 is failed, but it has no end')

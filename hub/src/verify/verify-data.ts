@@ -1,4 +1,4 @@
-import type { ChunkRow, Fence, GroupRow, JobRow, SealedRow } from '@stoker/protocol'
+import type { ArtifactRow, ChunkRow, Fence, GroupRow, JobRow, SealedRow } from '@stoker/protocol'
 import { fenceKey, isTerminal } from '@stoker/protocol'
 import { Recovering } from '../engine/recover.ts'
 import type { State } from '../engine/state.ts'
@@ -46,6 +46,7 @@ export async function verifyData({
   }
   const jobs = await countJobs(store, recovered, complain)
   const chunks = await checkAllStreams(store, complain)
+  await checkArtifacts(store, complain)
   return {
     problems: [...checker.problems, ...found],
     notes: isWhole ? [] : [prunedNote(boundary.n)],
@@ -151,9 +152,26 @@ async function checkAllStreams(store: Pick<Store, 'queries'>, complain: Complain
   return count
 }
 
-type Scanned = { readonly job: JobRow; readonly chunk: ChunkRow; readonly sealed: SealedRow }
+/** Whatever an attempt left is there whole, under the size it was published with. */
+async function checkArtifacts(store: Pick<Store, 'queries'>, complain: Complain): Promise<void> {
+  for await (const { job, attempt, path, owner, sha256, size } of scan(store, 'artifact', row => row.job)) {
+    const [blob] = await store.queries.blobs(owner, [sha256])
+    if (blob?.size !== size)
+      complain(
+        'f',
+        `attempt ${attempt} of job ${job} left ${JSON.stringify(path)} with ${size} bytes, its content ${blob === undefined ? 'is not there' : `has ${blob.size}`}`,
+      )
+  }
+}
 
-async function* scan<T extends 'job' | 'chunk'>(
+type Scanned = {
+  readonly job: JobRow
+  readonly chunk: ChunkRow
+  readonly sealed: SealedRow
+  readonly artifact: ArtifactRow
+}
+
+async function* scan<T extends 'job' | 'chunk' | 'artifact'>(
   { queries }: Pick<Store, 'queries'>,
   table: T,
   jobOf: (row: Scanned[T]) => number,

@@ -84,6 +84,8 @@ export const Change = z.discriminatedUnion('c', [
     failures: z.number(),
     lost: z.number(),
     reason: z.string().nullable(),
+    /** How much the attempt left; which files is in the artifact rows only. */
+    artifacts: z.object({ count: z.number(), bytes: z.number() }).optional(),
   }),
   /** The lease ran out: the job is queued again, but the attempt may still come back and holds its resources. */
   z.object({ c: z.literal('lost'), ...fenced, at, lost: z.number(), reason: z.string() }),
@@ -92,6 +94,14 @@ export const Change = z.discriminatedUnion('c', [
   z.object({ c: z.literal('released'), ...fenced, worker: z.string(), at }),
   /** A job ended without a running attempt. */
   z.object({ c: z.literal('ended'), job, state: z.enum(['failed', 'canceled']), reason: z.string(), at }),
+  /** Ended jobs of one owner and state are past their retention: their rows are gone. */
+  z.object({
+    c: z.literal('forgotten'),
+    owner: z.string(),
+    state: z.enum(['succeeded', 'failed', 'canceled', 'timed_out']),
+    jobs: z.array(z.number()),
+    at,
+  }),
   /** A backoff is over. */
   z.object({ c: z.literal('due'), job, at }),
   /** A dependency ended as the job asked; without any other cause to wait the job is queued. */

@@ -251,6 +251,33 @@ export interface ScheduleRow {
   readonly lastGroup: string | null
 }
 
+/** Content an owner has, whole and synced; `usedAt` is when someone last stored it or built on it. */
+export interface BlobRow {
+  readonly owner: string
+  readonly sha256: string
+  readonly size: number
+  readonly at: number
+  readonly usedAt: number
+}
+
+/** Content a job's spec names; the row goes when the job has ended and its content may be forgotten. */
+export interface InputRow {
+  readonly job: number
+  readonly sha256: string
+  readonly owner: string
+}
+
+/** A file an attempt left. */
+export interface ArtifactRow {
+  readonly job: number
+  readonly attempt: number
+  readonly path: string
+  readonly owner: string
+  readonly sha256: string
+  readonly size: number
+  readonly executable: number
+}
+
 export interface MetaRow {
   readonly key: string
   readonly value: string
@@ -290,6 +317,12 @@ export interface Tables {
   readonly jobGroup: { readonly row: GroupRow; readonly key: { readonly id: string } }
   readonly ownerLimits: { readonly row: OwnerLimitsRow; readonly key: { readonly owner: string } }
   readonly schedule: { readonly row: ScheduleRow; readonly key: { readonly id: string } }
+  readonly blob: { readonly row: BlobRow; readonly key: { readonly owner: string; readonly sha256: string } }
+  readonly input: { readonly row: InputRow; readonly key: { readonly job: number; readonly sha256: string } }
+  readonly artifact: {
+    readonly row: ArtifactRow
+    readonly key: { readonly job: number; readonly attempt: number; readonly path: string }
+  }
   readonly meta: { readonly row: MetaRow; readonly key: { readonly key: string } }
 }
 export type TableName = keyof Tables

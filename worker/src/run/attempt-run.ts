@@ -12,6 +12,7 @@ import { ProgramWatch } from '../events/program-watch.ts'
 import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
 import type { Delivery } from './delivery.ts'
 import { OutputFollower } from './follow.ts'
+import type { OutputsStep } from './outputs-step.ts'
 import { UsageMeter } from './usage.ts'
 
 /** Between SIGTERM and SIGKILL for a program that is asked to stop. */
@@ -36,15 +37,23 @@ export class AttemptRun {
   readonly #watch: ProgramWatch
   readonly #follower: OutputFollower
   readonly #meter: UsageMeter
+  readonly #outputs: OutputsStep
   readonly #running: AttemptReport | null
   #stop: StopReason | null = null
   #sizes = { stdout: 0, stderr: 0 }
 
   /** `isolation` is null for a program taken over from an earlier worker process: its start was told by that one. */
-  constructor(offer: Offer, execution: Execution, delivery: Delivery, isolation: 'none' | 'sandbox' | null) {
+  constructor(
+    offer: Offer,
+    execution: Execution,
+    delivery: Delivery,
+    isolation: 'none' | 'sandbox' | null,
+    outputs: OutputsStep,
+  ) {
     this.offer = offer
     this.#execution = execution
     this.#delivery = delivery
+    this.#outputs = outputs
     this.#running =
       isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation }
     this.#meter = new UsageMeter(offer.gpus)
@@ -65,11 +74,12 @@ export class AttemptRun {
       if (this.#running !== null) this.#delivery.report([this.#running])
     }, FOLD_MS)
     const exit = await this.#execution.ended
-    clearTimeout(telling)
+    if (this.offer.spec.outputs.length === 0) clearTimeout(telling)
     await this.#follower.upTo(this.#sizes)
     this.#watch.end()
     this.#delivery.output(this.offer.fence, this.#sizes)
-    const ended = this.#endedReport(exit)
+    const ended = await this.#outputs.finish(this.#endedReport(exit))
+    clearTimeout(telling)
     this.#delivery.report(isTold || this.#running === null ? [ended] : [this.#running, ended])
     await this.#execution.release()
   }
@@ -77,6 +87,7 @@ export class AttemptRun {
   stop(reason: StopReason, graceMs = GRACE_MS): void {
     this.#stop ??= reason
     this.#execution.stop('canceled', graceMs)
+    this.#outputs.hurry(reason.cause, graceMs)
   }
 
   sample(gpus: readonly GpuSample[], now: number) {

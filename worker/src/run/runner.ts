@@ -1,40 +1,22 @@
-import { join } from 'node:path'
 import {
-  type Abilities,
   type Fence,
   fenceKey,
-  type Gpu,
   type GpuSample,
   type Holding,
   isInline,
   type LiveAttempt,
   type Offer,
 } from '@stoker/protocol'
-import type { Execution, Executor } from '../executors/port.ts'
-import { AttemptRun, launch, type StopReason } from './attempt-run.ts'
-import type { Delivery } from './delivery.ts'
-import { programEnv } from './environment.ts'
+import type { Execution } from '../executors/port.ts'
+import { AttemptRun, type StopReason } from './attempt-run.ts'
 import { InlineRun } from './inline-run.ts'
 import { chooseIsolation } from './isolation.ts'
 import { endedExecution } from './left-over.ts'
-import { programArgv } from './program.ts'
-import { attemptSecrets, SecretsWithheld } from './secrets.ts'
-import type { Workspaces } from './workspace.ts'
+import { OutputsStep } from './outputs-step.ts'
+import { SecretsWithheld } from './secrets.ts'
+import { Declined, type SetUpPorts, setUpProgram } from './set-up.ts'
 
-/** Set-up that makes no progress for this long has failed. */
-const SETUP_STALL_MS = 300_000
-
-export interface RunnerPorts {
-  /** Null on a machine without Python: inline types only. */
-  readonly executor: Executor | null
-  readonly workspaces: Workspaces
-  readonly delivery: Delivery
-  readonly abilities: Abilities
-  readonly gpus: readonly Gpu[]
-  readonly python: { readonly path: string; readonly prefix: string } | null
-  readonly visiblePaths: readonly string[]
-  readonly modelsFolder: string
-  readonly env: Readonly<Record<string, string | undefined>>
+export interface RunnerPorts extends SetUpPorts {
   readonly now: () => number
 }
 
@@ -45,7 +27,7 @@ export class Runner {
   readonly #inline = new Map<string, InlineRun>()
   /** Stops that came while the program was still being set up. */
   readonly #early = new Map<string, StopReason>()
-  readonly #settingUp = new Set<string>()
+  readonly #settingUp = new Map<string, AbortController>()
   #idle: (() => void)[] = []
 
   constructor(ports: RunnerPorts) {
@@ -71,12 +53,12 @@ export class Runner {
     this.#inline.get(key)?.stop(reason)
     const run = this.#runs.get(key)
     if (run !== undefined) run.stop(reason, reason.cause === 'stale' ? 0 : undefined)
-    else if (this.#settingUp.has(key) && !this.#early.has(key)) this.#early.set(key, reason)
+    else this.#stopEarly(key, reason)
   }
 
   stopAll(reason: StopReason, graceMs?: number): void {
     for (const run of [...this.#inline.values()]) run.stop(reason)
-    for (const key of this.#settingUp) if (!this.#early.has(key)) this.#early.set(key, reason)
+    for (const key of this.#settingUp.keys()) this.#stopEarly(key, reason)
     for (const run of this.#runs.values()) run.stop(reason, graceMs)
   }
 
@@ -118,6 +100,9 @@ export class Runner {
       } else if (offer !== null && execution !== null) {
         this.#follow(offer, execution, null)
         holding.push({ fence: offer.fence, state: 'running', startedAt: execution.startedAtMs })
+      } else if (offer !== null && workspaces.wasFetching(key)) {
+        void this.#startProgram(offer, true)
+        holding.push({ fence: offer.fence, state: 'starting', startedAt: null })
       } else await workspaces.removeKey(key)
     }
     return holding
@@ -134,51 +119,30 @@ export class Runner {
     if (!run.isOver) this.#inline.set(key, run)
   }
 
-  async #startProgram(offer: Offer): Promise<void> {
+  #stopEarly(key: string, reason: StopReason): void {
+    const settingUp = this.#settingUp.get(key)
+    if (settingUp === undefined || this.#early.has(key)) return
+    this.#early.set(key, reason)
+    settingUp.abort()
+  }
+
+  async #startProgram(offer: Offer, isAgain = false): Promise<void> {
     const key = fenceKey(offer.fence)
-    this.#settingUp.add(key)
+    const stop = new AbortController()
+    this.#settingUp.set(key, stop)
     try {
-      const execution = await withStall(this.#setUp(offer, key))
+      const execution = await setUpProgram(offer, this.#ports, { signal: stop.signal, isAgain })
       this.#settingUp.delete(key)
       this.#follow(offer, execution, this.#isolationOf(offer))
       const early = this.#early.get(key)
       if (early !== undefined) this.stop(offer.fence, early)
     } catch (error) {
       this.#settingUp.delete(key)
-      this.#setUpFailed(offer, error)
+      this.#setUpFailed(offer, error, this.#early.get(key))
     } finally {
       this.#early.delete(key)
       this.#maybeIdle()
     }
-  }
-
-  async #setUp(offer: Offer, key: string): Promise<Execution> {
-    const { executor, workspaces, abilities, python, gpus, visiblePaths, modelsFolder, env } = this.#ports
-    if (executor === null) throw new Declined('this worker has no Python and runs inline types only')
-    const choice = chooseIsolation(offer.spec, abilities)
-    if (typeof choice === 'string') throw new Declined(choice)
-    const secrets = await attemptSecrets(offer, choice.isolation)
-    const folder = workspaces.make(offer)
-    const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
-    const mine = gpus.filter(gpu => offer.gpus.includes(gpu.uuid))
-    const prefix = python === null || python.prefix.startsWith('/usr') ? [] : [python.prefix]
-    return launch(executor, offer, folder, key, {
-      argv,
-      env: programEnv(offer, {
-        isolation: choice.isolation,
-        workerEnv: env,
-        python: python?.path ?? null,
-        modelsFolder,
-        gpus: mine,
-        secretEnv: secrets.env,
-      }),
-      secrets: secrets.launch,
-      ...choice,
-      devices: mine
-        .filter(gpu => !gpu.simulated)
-        .flatMap(gpu => [`/dev/nvidia${gpu.index}`, '/dev/nvidiactl', '/dev/nvidia-uvm']),
-      visiblePaths: [...visiblePaths, ...prefix, modelsFolder],
-    })
   }
 
   #isolationOf(offer: Offer): 'none' | 'sandbox' {
@@ -188,7 +152,9 @@ export class Runner {
 
   #follow(offer: Offer, execution: Execution, isolation: 'none' | 'sandbox' | null): void {
     const key = fenceKey(offer.fence)
-    const run = new AttemptRun(offer, execution, this.#ports.delivery, isolation)
+    const { delivery, transfers } = this.#ports
+    const outputs = new OutputsStep(offer, execution.folder, transfers, delivery)
+    const run = new AttemptRun(offer, execution, delivery, isolation, outputs)
     this.#runs.set(key, run)
     void run
       .follow()
@@ -199,9 +165,9 @@ export class Runner {
       })
   }
 
-  #setUpFailed(offer: Offer, error: unknown): void {
+  #setUpFailed(offer: Offer, error: unknown, early?: StopReason): void {
     const { delivery, now } = this.#ports
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = early?.text ?? (error instanceof Error ? error.message : String(error))
     if (error instanceof Declined || (error instanceof SecretsWithheld && !error.final)) {
       delivery.report([{ kind: 'declined', fence: offer.fence, at: now(), reason }])
       return
@@ -211,7 +177,7 @@ export class Runner {
         kind: 'ended',
         fence: offer.fence,
         at: now(),
-        outcome: 'failed',
+        outcome: early === undefined ? 'failed' : early.cause === 'shutdown' ? 'lost' : 'canceled',
         startedAt: null,
         exitCode: null,
         signal: null,
@@ -229,17 +195,4 @@ export class Runner {
     this.#idle = []
     for (const resolve of waiting) resolve()
   }
-}
-
-/** The worker cannot run the offer at all: another worker may. */
-class Declined extends Error {}
-
-function withStall<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the set-up made no progress for ${SETUP_STALL_MS / 1000} s`)),
-      SETUP_STALL_MS,
-    )
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
@@ -39,6 +39,28 @@ export class Workspaces {
     return folder
   }
 
+  /** From here until `fetched` a worker that is killed begins with the inputs anew. */
+  fetching(fence: Fence): void {
+    writeFileSync(join(this.folderOf(fence), FETCHING), '', { mode: 0o600 })
+  }
+
+  fetched(fence: Fence): void {
+    unlinkSync(join(this.folderOf(fence), FETCHING))
+  }
+
+  wasFetching(key: string): boolean {
+    return existsSync(join(this.folderOfKey(key), FETCHING))
+  }
+
+  /** The folder of an attempt whose inputs were only partly there, empty again. */
+  async makeAgain(offer: Offer): Promise<string> {
+    const folder = this.folderOf(offer.fence)
+    const left = (await readdir(folder)).filter(name => name !== 'offer.json' && name !== FETCHING)
+    for (const name of left) await removeTree(join(folder, name))
+    mkdirSync(join(folder, 'work'), { mode: 0o700 })
+    return folder
+  }
+
   /** Inline attempts have no folder: nothing is looked for then. */
   async remove(fence: Fence): Promise<void> {
     if (!this.#known.delete(fenceKey(fence))) return
@@ -76,7 +98,9 @@ async function readOffer(path: string): Promise<Offer | null> {
   }
 }
 
-const OWN_FILES = ['offer.json', 'exit.json', 'stdout', 'stderr']
+const OWN_FILES = ['offer.json', 'exit.json', 'outputs.json', 'stdout', 'stderr']
+/** There while inputs are fetched: no program was started yet, so a restarted worker may begin anew. */
+const FETCHING = 'fetching'
 const MOST_SPARE = 64
 /** Above this a file takes so long to delete that it must not be done at once. */
 const QUICK_BYTES = 1_000_000

@@ -3,6 +3,7 @@ import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
 import { decideQuarantine, decideReleaseDevice } from './devices.ts'
 import type { Emit, Rules } from './emit.ts'
+import { decideForget } from './forget.ts'
 import { decideCancelGroup } from './groups.ts'
 import { decideHello } from './hello.ts'
 import { decideHold, decideRelease } from './hold.ts'
@@ -76,6 +77,7 @@ const DECIDERS: Deciders = {
     emit.change({ c: 'auditEnded', id, status })
     return null
   },
+  forget: decideForget,
   rows: (_state, { rows }, _facts, _now, emit) => {
     emit.rows(rows)
     return null

@@ -1,7 +1,8 @@
-import { type AttemptReport, type EndedReport, type Fence, fenceKey, Refused } from '@stoker/protocol'
+import { type AttemptReport, type Fence, fenceKey, Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
 import { type ActiveJob, claimKey, type Now, type State, type WorkerState } from '../state.ts'
+import { artifactRows, type SettledEnd, settleArtifacts } from './artifacts.ts'
 import type { Emit } from './emit.ts'
 import { knownWorker } from './known-worker.ts'
 import { MAX_LOST, tooOften } from './loss.ts'
@@ -9,6 +10,7 @@ import { MAX_LOST, tooOften } from './loss.ts'
 type ReportCommand = Extract<Command, { kind: 'report' }>
 /** A worker that declined, or that itself lost a program because it leaves or its keeper died, gets no other job of the bucket for this long. */
 const COOL_DOWN_MS = 10_000
+const NOTHING: ReadonlySet<string> = new Set()
 
 /** Batches are numbered per worker: one seen before changes nothing, one too early is refused; each report stands or falls by its fence. */
 export function decideReport(
@@ -24,7 +26,7 @@ export function decideReport(
     throw new Refused('request.invalid', `batch ${command.n} came, batch ${worker.batch + 1} is next`)
   }
   const stale = command.reports
-    .filter(report => !takeReport(state, worker, report, now, emit))
+    .filter(report => !takeReport(state, worker, report, command.missing ?? NOTHING, now, emit))
     .map(report => report.fence)
   emit.rows(command.rows)
   emit.change({ c: 'batch', worker: worker.id, n: command.n })
@@ -32,7 +34,14 @@ export function decideReport(
 }
 
 /** True if the report was about the current attempt of its job. */
-function takeReport(state: State, worker: WorkerState, report: AttemptReport, now: Now, emit: Emit): boolean {
+function takeReport(
+  state: State,
+  worker: WorkerState,
+  report: AttemptReport,
+  missing: ReadonlySet<string>,
+  now: Now,
+  emit: Emit,
+): boolean {
   const { fence } = report
   if (!isCurrent(state, worker, fence) && !resumeIfLost(state, worker, fence, now, emit)) {
     if (report.kind === 'ended' || report.kind === 'declined') release(worker, fence, now, emit)
@@ -43,7 +52,7 @@ function takeReport(state: State, worker: WorkerState, report: AttemptReport, no
   active.newsAt = now.lease
   if (report.kind === 'ended') {
     if (report.outcome === 'lost') worker.coolDown.set(active.bucket, now.lease + COOL_DOWN_MS)
-    endAttempt(state, active, report, now, emit)
+    endAttempt(state, active, settleArtifacts(report, missing), now, emit)
   } else if (report.kind === 'declined') decline(worker, active, report.reason, now, emit)
   else if (canMoveAttempt(active.state, report.kind)) {
     const at = plausible(report.at, active, now)
@@ -102,17 +111,20 @@ function decline(worker: WorkerState, active: ActiveJob, reason: string, now: No
   })
 }
 
-function endAttempt(state: State, active: ActiveJob, report: EndedReport, now: Now, emit: Emit): void {
-  const { kind: _, fence: __, ...told } = report
-  const at = plausible(report.at, active, now)
-  const startedAt = report.startedAt === null ? null : Math.min(at, plausible(report.startedAt, active, now))
+function endAttempt(state: State, active: ActiveJob, { end, artifacts }: SettledEnd, now: Now, emit: Emit): void {
+  const { kind: _, fence, ...told } = end
+  const at = plausible(end.at, active, now)
+  const startedAt = end.startedAt === null ? null : Math.min(at, plausible(end.startedAt, active, now))
+  const bytes = artifacts.reduce((sum, { size }) => sum + size, 0)
+  emit.rows(artifactRows(fence, state.buckets.get(active.bucket)?.owner ?? '', artifacts))
   emit.change({
     c: 'attemptEnded',
     ...fenceFields(active),
     ...told,
     at,
     startedAt,
-    ...sequel(state, active, report, now),
+    ...sequel(state, active, end, now),
+    ...(artifacts.length === 0 ? {} : { artifacts: { count: artifacts.length, bytes } }),
   })
 }
 
@@ -130,7 +142,7 @@ interface Sequel {
 }
 
 /** What an outcome means for the job: success and cancel are final, a failure may cost a retry, a loss costs nothing until there were too many. */
-function sequel(state: State, active: ActiveJob, report: EndedReport, now: Now): Sequel {
+function sequel(state: State, active: ActiveJob, report: SettledEnd['end'], now: Now): Sequel {
   const { failures, lost, cancelBy } = active
   const stay = { dueAt: null, failures, lost, reason: report.error }
   if (report.outcome === 'completed') return { ...stay, next: 'succeeded', reason: null }

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { LiveBoard } from '../../engine/live-board.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
 import { aHello } from '../../engine/test-house.ts'
+import type { Blobs } from '../../outputs/artifacts/port.ts'
 import { type OutputChunk, StreamGap, type Streams } from '../../outputs/port.ts'
 import { Connection } from './connection.ts'
 
@@ -36,6 +37,7 @@ function connected(append: (chunks: readonly OutputChunk[]) => Promise<readonly 
   const connection = new Connection(socket as unknown as WebSocket, 1, {
     engine: engine as unknown as EngineLoop,
     streams: { append, committed: () => {} } as unknown as Streams,
+    blobs: {} as unknown as Blobs,
     board: new LiveBoard(),
     version: '0',
     now: () => 0,

@@ -14,12 +14,15 @@ import { hearDevices } from '../../engine/device-news.ts'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import { hear } from '../../engine/liveness.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
+import type { Blobs } from '../../outputs/artifacts/port.ts'
 import { type OutputChunk, StreamGap, type Streams } from '../../outputs/port.ts'
 import { HubSession, type HubSessionAction, type HubSessionEvent } from '../../session/hub-session.ts'
+import { holdArtifacts } from './artifacts.ts'
 
 export interface ConnectionPorts {
   readonly engine: EngineLoop
   readonly streams: Streams
+  readonly blobs: Blobs
   readonly board: LiveBoard
   readonly version: string
   readonly now: () => number
@@ -147,8 +150,10 @@ export class Connection {
     if (worker === null) return
     try {
       const rows = report.chunks.length === 0 ? [] : await this.#append(cut(report, payload))
+      const { missing, release } = await holdArtifacts(this.#ports, report.reports)
       this.#ports.engine
-        .execute({ kind: 'report', worker, n: report.n, reports: report.reports, rows })
+        .execute({ kind: 'report', worker, n: report.n, reports: report.reports, rows, missing })
+        .finally(release)
         .then(({ ackedBatch, stale }) => {
           if (rows.length > 0) this.#ports.streams.committed(rows)
           this.step({ e: 'reported', ackedBatch, stale })

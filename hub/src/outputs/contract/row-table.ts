@@ -20,6 +20,13 @@ export class RowTable implements OutputIndex {
     this.#ended.add(fenceKey(fence))
   }
 
+  forget(job: number): void {
+    for (const key of [...this.#chunks.keys(), ...this.#sealed.keys()].filter(name => name.startsWith(`${job}-`))) {
+      this.#chunks.delete(key)
+      this.#sealed.delete(key)
+    }
+  }
+
   allRows(): { readonly chunks: ChunkRow[]; readonly sealed: SealedRow[] } {
     const chunks = Array.from(this.#chunks.values(), rows => [...rows.values()]).flat()
     return { chunks, sealed: [...this.#sealed.values()] }

@@ -5,6 +5,7 @@ import { StoredStreams } from '../streams.ts'
 import { type CreateFile, createFile } from './append-file.ts'
 import { type Layout, prepareLayout } from './layout.ts'
 import { readBlock, readSealedSpans } from './pack-reader.ts'
+import { removeOldPacks } from './remove-old-packs.ts'
 import { readChunks } from './segment-reader.ts'
 import { SegmentWriter } from './segment-writer.ts'
 import { removeIfOrphan, sweepSegments } from './sweep-segments.ts'
@@ -38,10 +39,15 @@ export async function openDiskStreams(options: DiskStreamsOptions): Promise<Stre
   const nextPack = () => ++pack
   const doubtful = new Set<number>()
   const sweep = { layout, index: queries, storage, create, commit, closed: writer.closed, nextPack, doubtful }
-  return new StoredStreams(queries, storage, async view => {
-    await writer.rollIfOlder(SEGMENT_AGE_MS)
-    await sweepSegments(sweep, view)
-  })
+  return new StoredStreams(
+    queries,
+    storage,
+    async view => {
+      await writer.rollIfOlder(SEGMENT_AGE_MS)
+      await sweepSegments(sweep, view)
+    },
+    () => removeOldPacks(layout, queries),
+  )
 }
 
 class DiskStorage implements Storage {

@@ -35,7 +35,12 @@ export async function prepareLayout(
   for (const name of await readdir(layout.packs)) {
     if (name.endsWith('.unfinished')) await rm(join(layout.packs, name))
   }
-  return { layout, segments: await numbers(layout.segments, '.seg'), packs: await numbers(layout.packs, '.pack') }
+  return { layout, segments: await numbers(layout.segments, '.seg'), packs: await packNumbers(layout) }
+}
+
+/** In order. */
+export function packNumbers(layout: Layout): Promise<number[]> {
+  return numbers(layout.packs, '.pack')
 }
 
 async function numbers(folder: string, ending: string): Promise<number[]> {

@@ -12,7 +12,12 @@ export function openMemoryStreams(options: {
   readonly segments?: MemorySegments | undefined
 }): Streams {
   const storage = new MemoryStorage(options.segments ?? new Map())
-  return new StoredStreams(options.queries, storage, () => Promise.resolve())
+  return new StoredStreams(
+    options.queries,
+    storage,
+    () => Promise.resolve(),
+    () => Promise.resolve(),
+  )
 }
 
 class MemoryStorage implements Storage {

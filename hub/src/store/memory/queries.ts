@@ -4,7 +4,9 @@ import { drivingPart, MOST_LOOKED_AT, pageOf } from '../page-bounds.ts'
 import type { JobFilter, Page, ScanTable } from '../port.ts'
 import { cellsOf, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
+import { createMemoryContent } from './content.ts'
 import { createMemoryGroupQueries } from './group-queries.ts'
+import { createMemoryRetention } from './retention.ts'
 import type { MemoryJournal, MemoryRows } from './tables.ts'
 
 /** The queries by plain search: slow on many rows, plain enough to judge the durable store by. */
@@ -106,6 +108,8 @@ export function createMemoryQueries(
         .filter(entry => id === null || entry.id < id)
         .reverse()
         .slice(0, limit),
+    ...createMemoryContent(rows),
+    ...createMemoryRetention(rows),
     journalAfter: (n, limit) => {
       const from = Math.max(0, n - journal.boundary.n)
       return journal.rows.slice(from, from + limit)

@@ -48,6 +48,16 @@ function asyncQueries(queries: SyncQueries): Queries {
     segmentAttempts: async segment => queries.segmentAttempts(segment),
     pendingDeliveries: async (webhook, limit) => queries.pendingDeliveries(webhook, limit),
     deliveries: async (webhook, beforeJob, limit) => queries.deliveries(webhook, beforeJob, limit),
+    blobs: async (owner, hashes) => queries.blobs(owner, hashes),
+    blobUse: async () => queries.blobUse(),
+    artifacts: async (job, attempt, after, limit) => queries.artifacts(job, attempt, after, limit),
+    artifact: async (job, attempt, path) => queries.artifact(job, attempt, path),
+    artifactUse: async (job, attempt) => queries.artifactUse(job, attempt),
+    expired: async (table, before, after, limit) => queries.expired(table, before, after, limit),
+    endedInputs: async limit => queries.endedInputs(limit),
+    unusedBlobs: async (before, after, look) => queries.unusedBlobs(before, after, look),
+    unreferred: async rows => queries.unreferred(rows),
+    blobsAfter: async (owner, sha256, limit) => queries.blobsAfter(owner, sha256, limit),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number): Promise<readonly Tables[T]['row'][]> =>
       queries.scan(table, after, limit),
   }

@@ -8,7 +8,7 @@ const ROWS_ON_MAIN = 64
 
 /** Reads of a few rows by key are answered here, all others in the reader thread. */
 export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>): Queries {
-  const few = (seqs: readonly number[]) => seqs.length <= ROWS_ON_MAIN
+  const few = (keys: readonly unknown[]) => keys.length <= ROWS_ON_MAIN
   return {
     jobById: async id => here.jobById(id),
     jobsBySeq: async seqs => (few(seqs) ? here.jobsBySeq(seqs) : reader().call('jobsBySeq', seqs)),
@@ -30,6 +30,16 @@ export function createQueries(here: SyncQueries, reader: () => Thread<'reader'>)
     segmentAttempts: async segment => reader().call('segmentAttempts', segment),
     pendingDeliveries: async (webhook, limit) => reader().call('pendingDeliveries', webhook, limit),
     deliveries: async (webhook, beforeJob, limit) => reader().call('deliveries', webhook, beforeJob, limit),
+    blobs: async (owner, hashes) => (few(hashes) ? here.blobs(owner, hashes) : reader().call('blobs', owner, hashes)),
+    blobUse: async () => reader().call('blobUse'),
+    artifacts: async (job, attempt, after, limit) => reader().call('artifacts', job, attempt, after, limit),
+    artifact: async (job, attempt, path) => here.artifact(job, attempt, path),
+    artifactUse: async (job, attempt) => reader().call('artifactUse', job, attempt),
+    expired: async (table, before, after, limit) => reader().call('expired', table, before, after, limit),
+    endedInputs: async limit => reader().call('endedInputs', limit),
+    unusedBlobs: async (before, after, look) => reader().call('unusedBlobs', before, after, look),
+    unreferred: async rows => reader().call('unreferred', rows),
+    blobsAfter: async (owner, sha256, limit) => reader().call('blobsAfter', owner, sha256, limit),
     scan: async <T extends ScanTable>(table: T, after: number, limit: number) =>
       (await reader().call('scan', table, after, limit)) as readonly Tables[T]['row'][],
   }

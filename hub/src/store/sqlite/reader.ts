@@ -6,9 +6,11 @@ import { type Cell, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import { IN_BLOCKS, newestBlocksFirst } from './blocks.ts'
 import type { Connection, Statement } from './connection.ts'
+import { createContentReader } from './content.ts'
 import { createGroupReader } from './group-reader.ts'
 import { createJournalReader } from './journal.ts'
 import { foundText, lookedText } from './page.ts'
+import { createRetentionReader } from './retention.ts'
 
 /** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
 const PAGE_STATEMENTS = 200
@@ -109,6 +111,8 @@ export function createReader(db: Connection): SyncQueries {
     deliveries: (webhook, beforeJob, limit) => newestDeliveries(webhook, beforeJob ?? Number.MAX_SAFE_INTEGER, limit),
     secret: (owner, name) => secret(owner, name)[0] ?? null,
     auditBefore: (id, limit) => audit(id ?? AFTER_ALL_IDS, limit),
+    ...createContentReader(db),
+    ...createRetentionReader(db),
     journalAfter: journal.after,
     journalFloor: journal.floor,
     journalBoundary: journal.boundary,

@@ -2,6 +2,7 @@ import { TABLES_0001 } from './0001-tables.ts'
 import { SCHEDULING_0002 } from './0002-scheduling.ts'
 import { TABLES_0003 } from './0003-waiting.ts'
 import { GROUPS_0004 } from './0004-groups.ts'
+import { CONTENT_0005 } from './0005-content.ts'
 import { TABLES_0006 } from './0006-secrets-and-audit.ts'
 import { WEBHOOKS_0007 } from './0007-webhooks.ts'
 
@@ -11,6 +12,7 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0002-scheduling', statements: SCHEDULING_0002 },
   { name: '0003-waiting', statements: TABLES_0003 },
   { name: '0004-groups', statements: GROUPS_0004 },
+  { name: '0005-content', statements: CONTENT_0005 },
   { name: '0006-secrets-and-audit', statements: TABLES_0006 },
   { name: '0007-webhooks', statements: WEBHOOKS_0007 },
 ]

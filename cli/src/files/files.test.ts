@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Artifact } from '@stoker/protocol'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { aJob, asJob, openStream, reply, sse } from '../../../client/src/test-hub.ts'
+import { useTestHub } from '../test-terminal.ts'
+import { parseFileOption } from './local-file.ts'
+
+const { hub, stoker, home } = useTestHub()
+const bodies = new Map<string, string>()
+const left = new Map<string, string>()
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+function listed(): Artifact[] {
+  return [...left].map(([path, text]) => ({
+    path,
+    size: text.length,
+    sha256: sha256(text),
+    type: 'text/plain',
+    executable: false,
+  }))
+}
+
+beforeEach(async () => {
+  bodies.clear()
+  left.clear()
+  hub().on('HEAD /api/v1/blobs/:id', (_, response) => void response.writeHead(404, { 'upload-offset': 0 }).end())
+  hub().on('PUT /api/v1/blobs/:id', ({ body }, response, id) => {
+    bodies.set(id, body)
+    reply(response, sha256(body) === id ? 201 : 422, { sha256: id, size: body.length })
+  })
+  hub().on('GET /api/v1/jobs/:id/artifacts', (_, response) => reply(response, 200, { artifacts: listed(), bytes: 0 }))
+  hub().on('GET /api/v1/jobs/[^/]+/artifacts/.*', ({ path }, response) => {
+    const name = decodeURIComponent(path.split('/artifacts/')[1] ?? '')
+    response.writeHead(200).end(left.get(name))
+  })
+  hub().on('GET /api/v1/jobs/:id/events', (_, response, id) => {
+    openStream(response)
+    const job = { ...asJob(hub().jobs.get(id) ?? aJob()), state: 'succeeded' }
+    response.end(sse('end', job))
+  })
+})
+
+describe('a local path', () => {
+  it.each([
+    ['.', '/p', '.'],
+    ['src/a.py', '/p/src/a.py', 'src/a.py'],
+    ['../x', '/x', 'x'],
+    ['/data/set', '/data/set', 'set'],
+    ['a:b/c', '/p/a', 'b/c'],
+    ['/data:.', '/data', '.'],
+  ])('%s is %s and goes to %s', (text, from, to) => {
+    expect(parseFileOption(text, '/p')).toMatchObject({ from, to })
+  })
+})
+
+describe('stoker run', () => {
+  it('sends a folder, and brings outputs back without touching what was changed meanwhile', async () => {
+    await writeFile(join(home(), 'a.txt'), 'a')
+    await writeFile(join(home(), 'old.txt'), 'old')
+    await writeFile(join(home(), '.stokerignore'), 'contexts.json\nmine.txt')
+    await writeFile(join(home(), 'mine.txt'), 'mine')
+    for (const name of ['old.txt', 'new.txt', 'mine.txt', 'a.txt'])
+      left.set(name, name === 'a.txt' ? 'a' : `job ${name}`)
+    const { code, stderr } = await stoker(['run', '--files', '.', '--output', '*.txt', '--', 'true'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.any(String) })
+    const [job] = [...hub().jobs.values()]
+    const [file] = job?.spec.files ?? []
+    expect(file).toMatchObject({ path: '.', unpack: 'tar' })
+    expect(bodies.get(file?.sha256 ?? '')).toContain('old.txt')
+    expect(job?.spec.outputs).toEqual(['*.txt'])
+    const texts = ['a.txt', 'old.txt', 'new.txt', 'mine.txt'].map(name => readFile(join(home(), name), 'utf8'))
+    expect(await Promise.all(texts)).toEqual(['a', 'job old.txt', 'job new.txt', 'mine'])
+    expect(stderr).toMatch(/mine\.txt was changed here/)
+    expect(stderr).toMatch(/4 files/)
+  })
+
+  it('says what it cannot send', async () => {
+    await symlink('/etc', join(home(), 'etc'))
+    const missing = await stoker(['run', '--files', 'nothing', '--', 'true'])
+    expect(missing).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('nothing cannot be sent: it does not exist'),
+    })
+    const link = await stoker(['run', '--files', '.', '--', 'true'])
+    expect(link).toMatchObject({ code: 2, stderr: expect.stringContaining('"etc" links to "/etc"') })
+  })
+})
+
+it('stoker submit sends the local files of a job file, relative to it', async () => {
+  await mkdir(join(home(), 'jobs'))
+  await writeFile(join(home(), 'jobs', 'x.py'), 'print(1)')
+  await writeFile(join(home(), 'jobs', 'job.yaml'), 'command: python3 y.py\nfiles:\n  - {from: x.py, to: y.py}\n')
+  expect((await stoker(['submit', join(home(), 'jobs', 'job.yaml')])).code).toBe(0)
+  const [job] = [...hub().jobs.values()]
+  expect(job?.spec.files).toMatchObject([{ path: 'y.py', sha256: sha256('print(1)'), size: 8 }])
+})
+
+describe('stoker artifacts', () => {
+  const get = (...more: string[]) => {
+    const job = aJob()
+    hub().jobs.set(job.id, job)
+    return stoker(['artifacts', 'get', job.id, '--out', 'got', ...more])
+  }
+
+  it('fetches what is asked for, and says what is not there', async () => {
+    left.set('out/a b.txt', 'one').set('out/c', 'two').set('d', 'three')
+    expect((await get('out')).stdout).toMatch(/2 files/)
+    expect(await readFile(join(home(), 'got/out/a b.txt'), 'utf8')).toBe('one')
+    expect(await get('nope')).toMatchObject({ code: 3, stderr: expect.stringContaining('left 3 files') })
+  })
+
+  it('never writes outside of the folder, whatever the names are', async () => {
+    left.set('../evil', 'x')
+    expect(await get()).toMatchObject({ code: 1, stderr: expect.stringContaining('leads out of') })
+    left.clear()
+    left.set('way/x', 'x')
+    await mkdir(join(home(), 'got'), { recursive: true })
+    await symlink('/tmp', join(home(), 'got', 'way'))
+    expect(await get()).toMatchObject({ code: 1, stderr: expect.stringContaining('is not a folder there') })
+  })
+})
