@@ -1,22 +1,45 @@
+import { sha256 } from '@stoker/files'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestDocument } from './test-document.ts'
 import { openTestHub, type TestHub } from './test-hub.ts'
-import { TestWorker } from './test-worker.ts'
+import { HARDWARE, TestWorker } from './test-worker.ts'
 
 /**
  * Who may do what, for every route of the published document. A route without a line here fails the first test.
  * open: anyone. people: any role. own: the job's owner, with any role. act: submit. ownAct: submit, the job's owner.
- * scrape: read. rule: admin only. An admin may do everything.
+ * scrape: read. rule: admin only. workers: no token of people, an admin's neither. An admin may do everything else.
+ * ownScope: like own, but another's is named in the path, so it is forbidden, not hidden.
  */
-type Access = 'open' | 'people' | 'own' | 'act' | 'ownAct' | 'scrape' | 'rule'
+type Access = 'open' | 'people' | 'own' | 'act' | 'ownAct' | 'scrape' | 'rule' | 'workers' | 'ownScope'
 interface Line {
   readonly access: Access
   /** Instead of the path of the document with the parameters filled in. */
   readonly query?: string
-  readonly body?: object
+  readonly body?: object | string
+  /** What is named has ended. */
+  readonly isOver?: boolean
+  /** What success is, where the document promises several. */
+  readonly success?: number
   /** What the parameter names; made anew for each call, because some calls use it up. */
-  readonly param?: 'job' | 'ended job' | 'worker' | 'token' | 'secret' | 'new secret'
+  readonly param?:
+    | 'job'
+    | 'ended job'
+    | 'worker'
+    | 'token'
+    | 'secret'
+    | 'new secret'
+    | 'group'
+    | 'schedule'
+    | 'webhook'
+    | 'device'
+    | 'listener'
+    | 'artifact'
+    | 'blob'
+    | 'owner'
 }
+
+const CONTENT = 'a few bytes'
+const CONTENT_NAME = sha256(CONTENT)
 
 const MATRIX: Readonly<Record<string, Line>> = {
   'get /health': { access: 'open' },
@@ -39,6 +62,44 @@ const MATRIX: Readonly<Record<string, Line>> = {
   'get /api/v1/tokens': { access: 'rule' },
   'post /api/v1/tokens': { access: 'rule', body: { role: 'read' } },
   'delete /api/v1/tokens/{id}': { access: 'rule', param: 'token' },
+  'get /api/v1/jobs/{id}/artifacts': { access: 'own', param: 'artifact' },
+  'get /api/v1/jobs/{id}/artifacts.tar': { access: 'own', param: 'artifact' },
+  'get /api/v1/jobs/{id}/artifacts/{*}': { access: 'own', param: 'artifact', success: 200 },
+  'head /api/v1/jobs/{id}/artifacts/{*}': { access: 'own', param: 'artifact', success: 200 },
+  'post /api/v1/jobs/{id}/hold': { access: 'ownAct', param: 'job' },
+  'post /api/v1/jobs/{id}/release': { access: 'ownAct', param: 'job' },
+  'patch /api/v1/jobs/{id}': { access: 'ownAct', param: 'job', body: { priority: 3 } },
+  'get /api/v1/blobs/{sha256}': { access: 'act', param: 'blob', success: 200 },
+  'put /api/v1/blobs/{sha256}': { access: 'act', param: 'blob', body: CONTENT, success: 201 },
+  'get /api/v1/attempts/{attempt}/blobs/{sha256}': { access: 'workers' },
+  'put /api/v1/attempts/{attempt}/blobs/{sha256}': { access: 'workers', body: CONTENT },
+  'get /api/v1/gc': { access: 'rule' },
+  'post /api/v1/gc': { access: 'rule' },
+  'get /api/v1/groups': { access: 'people' },
+  'get /api/v1/groups/{id}': { access: 'own', param: 'group' },
+  'post /api/v1/groups/{id}/cancel': { access: 'ownAct', param: 'group' },
+  'post /api/v1/groups/{id}/retry': { access: 'ownAct', param: 'group', isOver: true },
+  'get /api/v1/schedules': { access: 'people' },
+  'post /api/v1/schedules': { access: 'act', body: { name: 'x', cron: '0 3 * * *', spec: { type: 'noop' } } },
+  'get /api/v1/schedules/{id}': { access: 'own', param: 'schedule' },
+  'patch /api/v1/schedules/{id}': { access: 'ownAct', param: 'schedule', body: { enabled: false } },
+  'delete /api/v1/schedules/{id}': { access: 'ownAct', param: 'schedule' },
+  'post /api/v1/schedules/{id}/run': { access: 'ownAct', param: 'schedule' },
+  'get /api/v1/owners': { access: 'people' },
+  'get /api/v1/owners/{owner}': { access: 'ownScope', param: 'owner' },
+  'get /api/v1/owners/{owner}/limits': { access: 'ownScope', param: 'owner' },
+  'put /api/v1/owners/{owner}/limits': { access: 'rule', param: 'owner', body: { queued: 1000 } },
+  'delete /api/v1/owners/{owner}/limits': { access: 'rule', param: 'owner' },
+  'get /api/v1/webhooks': { access: 'people' },
+  'post /api/v1/webhooks': { access: 'act', body: { url: 'https://example.org/' } },
+  'get /api/v1/webhooks/{id}': { access: 'own', param: 'webhook' },
+  'delete /api/v1/webhooks/{id}': { access: 'ownAct', param: 'webhook' },
+  'post /api/v1/webhooks/{id}/ping': { access: 'ownAct', param: 'webhook' },
+  'post /api/v1/devices/{uuid}/quarantine': { access: 'rule', param: 'device', body: { reason: 'hot' } },
+  'delete /api/v1/devices/{uuid}/quarantine': { access: 'rule', param: 'device' },
+  'get /api/v1/listeners': { access: 'rule' },
+  'post /api/v1/listeners': { access: 'rule', body: { url: 'https://127.0.0.1:0' } },
+  'delete /api/v1/listeners/{name}': { access: 'rule', param: 'listener' },
   'get /api/v1/secrets': { access: 'people' },
   'put /api/v1/secrets/{name}': { access: 'act', param: 'new secret', body: { value: 'v' } },
   'delete /api/v1/secrets/{name}': { access: 'ownAct', param: 'secret' },
@@ -62,6 +123,8 @@ type CallerName = (typeof CALLERS)[number]
 
 let hub: TestHub
 let document: TestDocument
+/** Of anna's; its program left one file. */
+let artifactJob: string
 const secrets = new Map<CallerName, string | null>()
 
 beforeAll(async () => {
@@ -73,18 +136,39 @@ beforeAll(async () => {
     const [role = '', owner = ''] = name.split(' ')
     secrets.set(name, await hub.token(role as 'join', owner))
   }
+  for (const name of ['submit anna', 'submit bob', 'admin ada'] as const) await upload(secrets.get(name) ?? '')
+  artifactJob = await jobWithArtifact()
 })
 afterAll(() => hub.close())
+
+async function upload(token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
+  const { status } = await fetch(`${hub.url}/api/v1/blobs/${CONTENT_NAME}`, { method: 'PUT', headers, body: CONTENT })
+  expect(status).toBe(201)
+}
+
+async function jobWithArtifact(): Promise<string> {
+  const token = secrets.get('submit anna')
+  const { json } = await hub.call('POST', '/api/v1/jobs', { token, body: { command: 'x', outputs: ['out/*'] } })
+  const worker = await TestWorker.join(hub, { name: 'finisher' })
+  const fence = await worker.placed(json.jobs[0].id)
+  const entry = { path: 'out/a.txt', sha256: CONTENT_NAME, size: CONTENT.length, executable: false }
+  await worker.ended(fence, { artifacts: [entry] })
+  await hub.call('DELETE', '/api/v1/workers/finisher')
+  return json.jobs[0].id
+}
 
 /** The status a caller should get: that of success stands in the document. */
 function expected(line: Line, caller: CallerName, success: number): number {
   const [role, owner] = caller.split(' ')
   if (line.access === 'open') return success
+  if (line.access === 'workers') return 401
   if (role === 'nobody' || role === 'a') return 401
   if (role === 'admin') return success
   if (role === 'join' || line.access === 'rule') return 403
   if (line.access === 'scrape') return role === 'read' ? success : 403
   if (role === 'read' && (line.access === 'act' || line.access === 'ownAct')) return 403
+  if (owner !== OWNER && line.access === 'ownScope') return 403
   return owner !== OWNER && (line.access === 'own' || line.access === 'ownAct') ? 404 : success
 }
 
@@ -113,6 +197,35 @@ async function makeParam(line: Line, caller: CallerName): Promise<string> {
     }
     case 'new secret':
       return 'OTHER'
+    case 'group': {
+      const body = { type: 'noop', name: 'g', array: 2 }
+      const { json } = await hub.call('POST', '/api/v1/jobs', { token: secrets.get('submit anna'), body })
+      if (line.isOver === true) await hub.call('POST', `/api/v1/groups/${json.groups[0].id}/cancel`)
+      return json.groups[0].id
+    }
+    case 'schedule': {
+      const body = { name: `s${Math.random()}`, cron: '0 3 * * *', spec: { type: 'noop' } }
+      return (await hub.call('POST', '/api/v1/schedules', { token: secrets.get('submit anna'), body })).json.id
+    }
+    case 'webhook': {
+      const body = { url: 'http://127.0.0.1:1/' }
+      const { json } = await hub.call('GET', '/api/v1/webhooks')
+      for (const { id } of json.webhooks) await hub.call('DELETE', `/api/v1/webhooks/${id}`)
+      return (await hub.call('POST', '/api/v1/webhooks', { token: secrets.get('submit anna'), body })).json.id
+    }
+    case 'device': {
+      const uuid = `GPU-${Math.random()}`
+      const gpu = { index: 0, uuid, name: 'Test GPU', memoryMb: 24_000, driver: null, simulated: false }
+      await TestWorker.join(hub, { name: uuid, maxJobs: 0, hardware: { ...HARDWARE, gpus: [gpu] } })
+      await hub.call('POST', `/api/v1/devices/${uuid}/quarantine`, { body: { reason: 'hot' } })
+      return uuid
+    }
+    case 'listener':
+      return (await hub.call('POST', '/api/v1/listeners', { body: { url: 'https://127.0.0.1:0' } })).json.name
+    case 'artifact':
+      return artifactJob
+    case 'owner':
+      return OWNER
     default:
       return ''
   }
@@ -120,7 +233,11 @@ async function makeParam(line: Line, caller: CallerName): Promise<string> {
 
 async function statusOf(operation: string, line: Line, caller: CallerName): Promise<number> {
   const [method = '', template = ''] = operation.split(' ')
-  const path = template.replace(/\{[^}]+\}/, await makeParam(line, caller))
+  const path = template
+    .replace('{*}', 'out/a.txt')
+    .replace('{sha256}', CONTENT_NAME)
+    .replace('{attempt}', '1-1-1')
+    .replace(/\{[^}]+\}/, await makeParam(line, caller))
   const token = secrets.get(caller)
   const following = new AbortController()
   const reply = await fetch(hub.url + path, {
@@ -128,9 +245,11 @@ async function statusOf(operation: string, line: Line, caller: CallerName): Prom
     signal: following.signal,
     headers: {
       ...(token == null ? {} : { authorization: `Bearer ${token}` }),
-      ...(line.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(line.body === undefined
+        ? {}
+        : { 'content-type': typeof line.body === 'string' ? 'application/octet-stream' : 'application/json' }),
     },
-    ...(line.body === undefined ? {} : { body: JSON.stringify(line.body) }),
+    ...(line.body === undefined ? {} : { body: typeof line.body === 'string' ? line.body : JSON.stringify(line.body) }),
   })
   following.abort()
   return reply.status
@@ -143,7 +262,7 @@ test('every route of the document has its line', () => {
 test.each(Object.entries(MATRIX))('%s answers each role and owner as it should', async (operation, line) => {
   const [method = '', template = ''] = operation.split(' ')
   const promised = Object.keys(document.paths[template]?.[method]?.responses ?? {})
-  const success = Number(promised.find(status => status.startsWith('2')))
+  const success = line.success ?? Number(promised.find(status => status.startsWith('2')))
   const found: Record<string, number> = {}
   const wanted: Record<string, number> = {}
   for (const caller of CALLERS) {
