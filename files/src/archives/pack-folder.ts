@@ -3,14 +3,13 @@ import { createWriteStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { Header, Pax } from 'tar'
 import { ArchiveRefused } from './archive-refused.ts'
 import { type FolderEntry, listFolder } from './list-folder.ts'
+import { TAR_END, tarFilling, tarHeader } from './tar-parts.ts'
 
-const BLOCK = 512
 const READ_BYTES = 256 * 1024
 /** One moment for all: the same content gives the same bytes. After 1980, which zip tools demand. */
-const MTIME = new Date('2000-01-01T00:00:00Z')
+const AT = Date.parse('2000-01-01T00:00:00Z')
 
 export interface PackedFolder {
   readonly sha256: string
@@ -45,25 +44,19 @@ async function* tarOf(
     yield headerOf(entry)
     if (entry.kind === 'file') yield* contentOf(root, entry, files)
   }
-  yield Buffer.alloc(2 * BLOCK)
+  yield TAR_END
 }
 
 function headerOf(entry: FolderEntry): Buffer {
-  const isExecutable = entry.kind === 'folder' || (entry.kind === 'file' && entry.executable)
-  const data = {
-    path: entry.kind === 'folder' ? `${entry.path}/` : entry.path,
-    mode: isExecutable ? 0o755 : 0o644,
-    size: entry.kind === 'file' ? entry.size : 0,
-    mtime: MTIME,
-    ...(entry.kind === 'link' ? { linkpath: entry.target } : {}),
-    type: ({ folder: 'Directory', link: 'SymbolicLink', file: 'File' } as const)[entry.kind],
-  }
-  const header = new Header(data)
-  const block = Buffer.alloc(BLOCK)
-  if (!header.encode(block, 0)) return block
-  const { path, size, linkpath = undefined } = data as typeof data & { readonly linkpath?: string }
-  const pax = new Pax({ path, size, ...(linkpath === undefined ? {} : { linkpath }) })
-  return Buffer.concat([pax.encode(), block])
+  const { path, kind } = entry
+  return tarHeader({
+    path,
+    kind,
+    size: kind === 'file' ? entry.size : 0,
+    executable: kind === 'file' && entry.executable,
+    at: AT,
+    target: kind === 'link' ? entry.target : undefined,
+  })
 }
 
 async function* contentOf(
@@ -93,5 +86,5 @@ async function* contentOf(
       `${JSON.stringify(path)} changed while it was packed: it had ${size} bytes, now ${read > size ? 'more' : read}`,
     )
   files.set(path, hash.digest('hex'))
-  if (size % BLOCK > 0) yield Buffer.alloc(BLOCK - (size % BLOCK))
+  if (tarFilling(size).length > 0) yield tarFilling(size)
 }

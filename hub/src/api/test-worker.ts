@@ -23,11 +23,8 @@ export class TestWorker {
     const join = await hub.token('join', 'ada')
     const secretHash = sha256(worker.secret)
     await hub.engine.execute({ kind: 'hello', hello: aHello(worker.id, hello), secretHash, joinHash: sha256(join) })
-    hub.engine.touch((state, now) => {
-      setConnected(state, worker.id, true)
-      hear(state, worker.id, now)
-    })
-    hub.engine.replan()
+    hub.engine.touch(state => setConnected(state, worker.id, true))
+    worker.#beat()
     return worker
   }
 
@@ -35,6 +32,7 @@ export class TestWorker {
   async placed(jobId: string): Promise<Fence> {
     const row = await this.#hub.store.queries.jobById(jobId)
     if (row === null) throw new Error(`no job ${jobId}`)
+    this.#beat()
     const find = () => this.#hub.engine.read(state => state.workers.get(this.id)?.active.get(row.seq)?.claim)
     const claim = (await find()) ?? (await this.#nextCommitWith(find))
     return { job: claim.job, epoch: claim.epoch, attempt: claim.attempt }
@@ -72,6 +70,12 @@ export class TestWorker {
       usage: null,
       ...end,
     })
+  }
+
+  /** A test may take longer than a worker may be silent. */
+  #beat(): void {
+    this.#hub.engine.touch((state, now) => void hear(state, this.id, now))
+    this.#hub.engine.replan()
   }
 
   async #send(

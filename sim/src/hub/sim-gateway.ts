@@ -116,6 +116,8 @@ export class SimGateway {
     connection.step({ e: 'admitted', ...admission })
     connection.step({ e: 'offer', offers })
     this.#ports.loop.read(state => {
+      const draining = state.workers.get(workerId)?.draining ?? false
+      if (draining !== admission.draining) connection.step({ e: 'drain', on: draining })
       const stops = [...(state.workers.get(workerId)?.active.values() ?? [])]
         .filter(active => active.cancelBy !== null)
         .map((active): Stop => ({ fence: fenceOf(active.claim), cause: 'canceled', by: active.cancelBy }))

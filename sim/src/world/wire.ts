@@ -28,6 +28,7 @@ class Lane<Message> {
   readonly #ports: WirePorts
   readonly #deliver: (message: Message) => void
   #lastAt = 0
+  #heldUntil = 0
   #life = 0
   #isOpen = true
   /** What arrived at a stalled place, in order; null while nothing stalls. */
@@ -65,7 +66,7 @@ class Lane<Message> {
     for (const arrive of waiting.slice(0, Math.ceil(waiting.length * share))) arrive()
   }
 
-  /** What meets a partition waits for its end, in order, as TCP would make it. */
+  /** What meets a partition waits for its end, in order, as TCP would make it: also what is sent once it was mended waits behind. */
   #pass(run: () => void, extraMs: number): void {
     const { timeline, latencyMs } = this.#ports
     this.#lastAt = Math.max(this.#lastAt, timeline.now + latencyMs() + extraMs)
@@ -76,8 +77,8 @@ class Lane<Message> {
         this.#stalled.push(arrive)
         return
       }
-      const until = this.#ports.cutUntil()
-      if (until > timeline.now) timeline.at(until, arrive)
+      this.#heldUntil = Math.max(this.#heldUntil, this.#ports.cutUntil())
+      if (this.#heldUntil > timeline.now) timeline.at(this.#heldUntil, arrive)
       else run()
     }
     timeline.at(this.#lastAt, arrive)

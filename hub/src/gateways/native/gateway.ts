@@ -129,7 +129,7 @@ export class NativeGateway {
       old?.terminate()
       connection.step({ e: 'admitted', ...admission })
       connection.step({ e: 'offer', offers: await withSecrets(offers, guest.link, this.#ports) })
-      await this.#stopWhatWasCanceled(connection, hello.workerId)
+      await this.#tellWhatChanged(connection, hello.workerId, admission.draining)
       this.#setConnected(hello.workerId, true)
       const { workerId: worker, name, version } = hello
       this.#ports.log('info', `worker ${name} is connected, version ${version}`, { worker, name, version })
@@ -140,13 +140,19 @@ export class NativeGateway {
     }
   }
 
-  /** A cancel may have been decided while the worker was away. */
-  async #stopWhatWasCanceled(connection: Connection, worker: string): Promise<void> {
-    const stops = await this.#ports.engine.read(state =>
-      [...(state.workers.get(worker)?.active.values() ?? [])]
-        .filter(active => active.cancelBy !== null)
-        .map((active): Stop => ({ fence: fenceOf(active.claim), cause: 'canceled', by: active.cancelBy })),
-    )
+  /** A cancel may have been decided while the worker was away, and a drain or its end while it was admitted. */
+  async #tellWhatChanged(connection: Connection, worker: string, wasDraining: boolean): Promise<void> {
+    const { draining, stops } = await this.#ports.engine.read(state => {
+      const known = state.workers.get(worker)
+      const canceled = [...(known?.active.values() ?? [])].filter(active => active.cancelBy !== null)
+      return {
+        draining: known?.draining ?? false,
+        stops: canceled.map(
+          ({ claim, cancelBy }): Stop => ({ fence: fenceOf(claim), cause: 'canceled', by: cancelBy }),
+        ),
+      }
+    })
+    if (draining !== wasDraining) connection.step({ e: 'drain', on: draining })
     connection.step({ e: 'stop', stops })
   }
 
