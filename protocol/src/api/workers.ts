@@ -18,7 +18,7 @@ export const Worker = z.object({
   cpus: z.object({ total: z.number(), claimed: z.number() }),
   memoryBytes: z.object({ total: z.number(), claimed: z.number() }),
   /** `out` are quarantined or faulty. */
-  gpus: z.object({ total: z.int(), claimed: z.int(), out: z.int() }),
+  gpus: z.object({ total: z.int(), claimed: z.int(), out: z.int().default(0) }),
   simulated: z.boolean(),
   registeredAt: time,
   lastSeenAt: time.nullable(),
@@ -30,7 +30,7 @@ export type WorkerSample = z.infer<typeof WorkerSample>
 
 export const WorkerDetail = Worker.extend({
   hardware: Hardware,
-  devices: z.array(Device),
+  devices: z.array(Device).default([]),
   abilities: Abilities,
   samples: z.array(WorkerSample),
   attempts: z.array(z.object({ job: z.uuid(), attempt: z.int(), state: z.string(), gpus: z.array(z.string()) })),
