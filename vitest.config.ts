@@ -4,7 +4,7 @@ const SOURCES = '{protocol,files,net,client,hub,worker,cli,sim,bench}/src'
 /** Many seeds, kills, real starts and speeds: worth their time before a change lands, not at every save. */
 const SLOW = [
   'sim/src/seeds.test.ts',
-  ...['*crash', '*equality', 'speed', 'reattach', 'fuzz', 'up', 'lock-folder'].map(
+  ...['*crash', '*equality', 'speed', 'reattach', 'fuzz', 'up', 'lock-folder', 'open', 'backup', 'planted'].map(
     name => `${SOURCES}/**/${name}.test.ts`,
   ),
   'hub/src/store/contract.test.ts',
