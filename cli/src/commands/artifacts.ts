@@ -17,6 +17,7 @@ import { shortId } from '../output/job-words.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
 import { type Column, table } from '../output/table.ts'
+import { JOB_HELP, resolveJob } from '../select/resolve-jobs.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
 interface ListOptions extends OutputOptions {
@@ -31,11 +32,11 @@ interface GetOptions extends ListOptions {
 
 export function define(command: Command, cli: Cli): void {
   withOutput(command.command('list').description('list the files a job left'))
-    .argument('<job>', 'id, or its last digits')
+    .argument('<job>', JOB_HELP)
     .option('--attempt <n>', 'of this attempt instead of the last', wholeNumber)
     .action((id: string, options: ListOptions) => list(id, options, cli))
   withOutput(command.command('get').description('fetch files a job left; goes on where an earlier try was cut'))
-    .argument('<job>', 'id, or its last digits')
+    .argument('<job>', JOB_HELP)
     .argument('[paths...]', 'only these files or folders (all)')
     .option('--out <folder>', 'where to put them (./stoker-outputs/<job>)')
     .option('--tar <file>', 'write all of them as one archive instead')
@@ -46,7 +47,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function list(id: string, { attempt, ...options }: ListOptions, cli: Cli): Promise<void> {
   await withHub(cli.io, options, async client => {
-    const artifacts = await gather(client, id, attempt)
+    const artifacts = await gather(client, await resolveJob(client, id), attempt)
     printerFor(cli.io, options).show({ artifacts, bytes: bytesOf(artifacts) }, listView)
   })
 }
@@ -59,7 +60,7 @@ async function get(id: string, paths: readonly string[], options: GetOptions, cl
       exitCode: EXIT.usage,
     })
   await withHub(io, options, async client => {
-    const { id: whole } = await client.job(id)
+    const { id: whole } = await client.job(await resolveJob(client, id))
     const wanted = choose(await gather(client, whole, attempt), paths)
     const folder = tar ?? options.out ?? outputsFolder(io.folder, shortId(whole))
     const place = resolve(io.folder, folder)

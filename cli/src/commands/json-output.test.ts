@@ -177,7 +177,7 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['wait', ['wait', SHORT], 100, `${ended.id}\n`],
   ['cancel', ['cancel', SHORT], 0, `${ended.id}\n`],
   ['hold', ['hold', SHORT], 0, `${waiting.id}\n`],
-  ['release', ['release', SHORT, SHORT], 0, `${waiting.id}\n${waiting.id}\n`],
+  ['release', ['release', SHORT, SHORT], 0, `${waiting.id}\n`],
   ['priority', ['priority', SHORT, '7'], 0, `${waiting.id}\n`],
   ['priority', ['priority', SHORT, '-7'], 0, `${waiting.id}\n`],
   ['retry', ['retry', SHORT], 0, ''],

@@ -5,15 +5,17 @@ import { shortId } from '../output/job-words.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { JOB_HELP, resolveJob } from '../select/resolve-jobs.ts'
 import { wholeNumber } from '../spec/spec-options.ts'
 
 export function define(command: Command, cli: Cli): void {
   withOutput(command)
-    .argument('<job>', 'id, or its last digits')
+    .argument('<job>', JOB_HELP)
     .argument('<priority>', '-100 to 100, higher first', wholeNumber)
     .action((id: string, priority: number, options: OutputOptions) =>
       withHub(cli.io, options, async client => {
-        printerFor(cli.io, options).show({ job: await client.setPriority(id, priority) }, priorityView)
+        const job = await client.setPriority(await resolveJob(client, id), priority)
+        printerFor(cli.io, options).show({ job }, priorityView)
       }),
     )
 }

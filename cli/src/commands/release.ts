@@ -3,5 +3,5 @@ import type { Cli } from '../command-table.ts'
 import { defineWish } from './wish-of-jobs.ts'
 
 export function define(command: Command, cli: Cli): void {
-  defineWish(command, cli, (client, id) => client.release(id))
+  defineWish(command, cli, { verb: 'release', states: ['waiting'], ask: (client, id) => client.release(id) })
 }

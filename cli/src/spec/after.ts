@@ -1,8 +1,9 @@
 import type { Client } from '@stoker/client'
 import { DependencyKind, isJobId } from '@stoker/protocol'
 import { InvalidArgumentError } from 'commander'
+import { resolveJob } from '../select/resolve-jobs.ts'
 
-/** A dependency from the command line; `job` may be the last digits of an id. */
+/** A dependency from the command line; `job` is named as everywhere on the command line. */
 export interface After {
   readonly job: string
   readonly on: DependencyKind
@@ -21,6 +22,9 @@ export function gatherAfter(text: string, before: readonly After[] = []): After[
 /** Whole ids for last digits: a spec names jobs by whole ids only. */
 export async function wholeIds<Of extends { readonly after?: readonly After[] }>(client: Client, of: Of): Promise<Of> {
   if (of.after === undefined) return of
-  const whole = async ({ job, on }: After) => ({ job: isJobId(job) ? job : (await client.job(job)).id, on })
+  const whole = async ({ job, on }: After) => ({
+    job: isJobId(job) ? job : (await client.job(await resolveJob(client, job))).id,
+    on,
+  })
   return { ...of, after: await Promise.all(of.after.map(whole)) }
 }
