@@ -48,10 +48,12 @@ async function sayRaw(bytes: Buffer | string, hangUp: boolean): Promise<string> 
   })
   socket.on('error', () => {})
   await once(socket, 'connect')
+  // A torn connection is an end too: the hub need not be polite.
+  const ended = new Promise(resolve => socket.on('close', resolve))
   socket.write(bytes)
   if (hangUp) socket.destroy()
   else socket.end()
-  await once(socket, 'close')
+  await ended
   return heard
 }
 

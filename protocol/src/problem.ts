@@ -33,6 +33,7 @@ export const PROBLEMS = {
   'schedule.not_found': { status: 404, title: 'No such schedule' },
   'schedule.name_taken': { status: 409, title: 'Another schedule has this name' },
   'schedule.overlap': { status: 409, title: 'The last run of the schedule has not ended' },
+  'owner.storage': { status: 413, title: 'The owner may store no more' },
   'owner.limit': { status: 429, title: 'The limit of the owner is reached' },
   'job.unschedulable': { status: 422, title: 'No worker can run the job' },
   'dependency.unmeetable': { status: 422, title: 'A job it depends on cannot end as asked' },

@@ -88,7 +88,7 @@ const schedule: ScheduleDetail = {
   spec: { type: 'noop' },
 }
 const limits = { queued: 5, running: null, gpus: 2, bytes: 1e10 }
-const owner: Owner = { owner: 'ann', counts: group.counts, running: 1, gpus: 1, limits }
+const owner: Owner = { owner: 'ann', counts: group.counts, running: 1, bytes: 5, gpus: 1, limits }
 const token = { id: 't-1', role: 'submit', owner: 'ann', label: '', createdAt: NOW, expiresAt: null, usedBy: null }
 
 const secret = { name: 'HF_TOKEN', owner: 'ann', bytes: 10, createdAt: NOW, changedAt: NOW }

@@ -18,10 +18,13 @@ const COLUMNS: readonly Column<Owner>[] = [
   { title: 'QUEUED', cell: ({ counts, limits }) => used(counts.queued + counts.waiting, limits.queued) },
   { title: 'RUNNING', cell: ({ running, limits }) => used(running, limits.running) },
   { title: 'GPUS', cell: ({ gpus, limits }) => used(gpus, limits.gpus) },
-  { title: 'BYTES', cell: ({ limits }) => (limits.bytes === null ? '-' : `at most ${formatSize(limits.bytes)}`) },
+  {
+    title: 'BYTES',
+    cell: ({ bytes, limits }) => used(formatSize(bytes), limits.bytes === null ? null : formatSize(limits.bytes)),
+  },
   { title: 'JOBS', cell: ({ counts }) => countsText(counts), shrinkTo: 10, importance: 1 },
 ]
 
-function used(now: number, limit: number | null): string {
+function used(now: number | string, limit: number | string | null): string {
   return limit === null ? String(now) : `${now} of ${limit}`
 }

@@ -1,6 +1,7 @@
 import { Problem, Refused, Sha256, StoredBlob, UploadProgress } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { limitsOf } from '../engine/owner-limits.ts'
 import type { BlobKey } from '../outputs/artifacts/port.ts'
 import { attemptGuard, attemptOf } from './attempt-auth.ts'
 import { callerOf, guard } from './auth.ts'
@@ -63,7 +64,7 @@ interface BlobRoutes {
   readonly asked: (request: FastifyRequest) => Promise<Asked>
 }
 
-function addRoutes(api: Api, { blobs }: RouteContext, routes: BlobRoutes): void {
+function addRoutes(api: Api, { blobs, engine }: RouteContext, routes: BlobRoutes): void {
   const { url, params, onRequest, whose, asked } = routes
   const common = { tags, params, security: routes.security }
 
@@ -105,6 +106,10 @@ function addRoutes(api: Api, { blobs }: RouteContext, routes: BlobRoutes): void 
     },
     validatorCompiler: checkAllButBody,
     onRequest,
-    handler: async (request, reply) => takeUpload(blobs, request, reply, (await asked(request)).key),
+    handler: async (request, reply) => {
+      const { key } = await asked(request)
+      const { bytes } = await engine.read(state => limitsOf(state, key.owner))
+      return takeUpload(blobs, request, reply, key, bytes)
+    },
   })
 }

@@ -1,3 +1,4 @@
+import { sha256 } from '@stoker/files'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TestDocument } from './test-document.ts'
 import { openTestHub, type TestHub } from './test-hub.ts'
@@ -97,4 +98,26 @@ test('no more runs than the limit, the rest says why, and goes on when there is 
   } finally {
     await fleet.close()
   }
+})
+
+test('an owner stores no more than their limit, and what they have can be sent again', async () => {
+  const token = await hub.token('submit', 'sam')
+  await document.call('PUT', limits('sam'), { body: { bytes: 100 } })
+  const send = (bytes: Buffer) =>
+    fetch(`${hub.url}/api/v1/blobs/${sha256(bytes)}`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' },
+      body: bytes,
+    })
+  const first = Buffer.alloc(60, 'a')
+  expect((await send(first)).status).toBe(201)
+  const refused = await send(Buffer.alloc(60, 'b'))
+  expect(refused.status).toBe(413)
+  expect(await refused.json()).toMatchObject({
+    code: 'owner.storage',
+    detail: 'sam stores 60 B and sends 60 B; the limit is 100 B',
+  })
+  expect((await send(first)).status).toBeLessThan(300)
+  expect((await send(Buffer.alloc(40, 'c'))).status).toBe(201)
+  expect((await document.call('GET', '/api/v1/owners/sam')).json).toMatchObject({ bytes: 100, limits: { bytes: 100 } })
 })

@@ -2,6 +2,7 @@ import { NewOwnerLimits, NO_LIMITS, Owner, OwnerLimits, OwnerName, OwnerPage, Pr
 import { z } from 'zod'
 import { limitsOf } from '../engine/owner-limits.ts'
 import type { State } from '../engine/state.ts'
+import type { Blobs } from '../outputs/artifacts/port.ts'
 import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { countJobs } from './service.ts'
@@ -14,7 +15,7 @@ const ListQuery = z.strictObject({
   cursor: OwnerName.optional(),
 })
 
-export function addOwnerRoutes(api: Api, { engine, tokens }: RouteContext): void {
+export function addOwnerRoutes(api: Api, { engine, tokens, blobs }: RouteContext): void {
   const see = guard(tokens, ['admin', 'submit', 'read'])
   const rule = guard(tokens, ['admin'])
 
@@ -34,7 +35,7 @@ export function addOwnerRoutes(api: Api, { engine, tokens }: RouteContext): void
         const later = names.filter(name => name > cursor)
         const page = later.slice(0, limit)
         const next = later.length > limit ? (page.at(-1) ?? null) : null
-        return { owners: page.map(name => viewOwner(state, name)), next }
+        return { owners: page.map(name => viewOwner(state, blobs, name)), next }
       })
     },
   })
@@ -44,7 +45,7 @@ export function addOwnerRoutes(api: Api, { engine, tokens }: RouteContext): void
     onRequest: see,
     handler: request => {
       const owner = ownerScope(callerOf(request), request.params.owner) ?? request.params.owner
-      return engine.read(state => viewOwner(state, owner))
+      return engine.read(state => viewOwner(state, blobs, owner))
     },
   })
 
@@ -98,7 +99,14 @@ function ownersOf({ counters, limits, tokens }: State): string[] {
   return [...new Set([...counters.keys(), ...limits.keys(), ...named])].sort()
 }
 
-function viewOwner(state: State, owner: string): Owner {
+function viewOwner(state: State, blobs: Blobs, owner: string): Owner {
   const { slots: running, devices: gpus } = state.ownerUses.get(owner)?.now ?? { slots: 0, devices: 0 }
-  return { owner, counts: countJobs(state, owner), running, gpus, limits: limitsOf(state, owner) }
+  return {
+    owner,
+    counts: countJobs(state, owner),
+    running,
+    gpus,
+    bytes: blobs.bytesOf(owner),
+    limits: limitsOf(state, owner),
+  }
 }

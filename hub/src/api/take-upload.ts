@@ -25,9 +25,11 @@ export async function takeUpload(
   request: FastifyRequest,
   reply: FastifyReply,
   key: BlobKey,
+  mostBytes: number | null,
 ): Promise<FastifyReply> {
   try {
     const piece = pieceOf(request)
+    if (mostBytes !== null) await refuseTooMuch(blobs, key, piece.size, mostBytes)
     const done = await blobs.put({ ...key, ...piece, body: bodyOf(request.raw) })
     if ('stored' in done) return reply.code(201).send({ sha256: key.sha256, size: done.stored.size })
     return reply.code(202).header('upload-offset', done.offset).send({ offset: done.offset })
@@ -40,6 +42,14 @@ export async function takeUpload(
   } finally {
     request.raw.resume()
   }
+}
+
+/** Content the owner has already takes no more room. */
+async function refuseTooMuch(blobs: Blobs, key: BlobKey, size: number, most: number): Promise<void> {
+  const has = blobs.bytesOf(key.owner)
+  if (has + size <= most || (await blobs.find(key)) !== null) return
+  const [stored, sent, limit] = [has, size, most].map(formatSize)
+  throw new Refused('owner.storage', `${key.owner} stores ${stored} and sends ${sent}; the limit is ${limit}`)
 }
 
 function pieceOf({ headers }: FastifyRequest): Piece {

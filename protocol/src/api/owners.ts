@@ -17,12 +17,14 @@ export const NewOwnerLimits = z.strictObject({
   bytes: most.default(null),
 })
 
-/** What an owner has: jobs by state, and what running attempts hold, those included whose worker is silent. */
+/** What an owner has: jobs by state, and what running attempts hold, those included whose worker is silent, and what is stored. */
 export const Owner = z.object({
   owner: z.string(),
   counts: JobCounts,
   running: z.int(),
   gpus: z.int(),
+  /** Stored content. */
+  bytes: z.int().default(0),
   limits: OwnerLimits,
 })
 export type Owner = z.infer<typeof Owner>
