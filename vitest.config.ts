@@ -20,6 +20,7 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
           isolate: false,
+          maxWorkers: '100%',
         },
       },
       { test: { name: 'slow', include: SLOW, testTimeout: 120_000, hookTimeout: 60_000 } },

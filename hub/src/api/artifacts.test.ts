@@ -13,12 +13,13 @@ let hub: TestHub
 let worker: TestWorker
 beforeAll(async () => {
   hub = await openTestHub()
-  worker = await TestWorker.join(hub)
+  worker = await TestWorker.join(hub, { maxJobs: 100, window: 100, cpus: 100 })
 })
 afterAll(() => hub.close())
 
 async function start(spec: object = {}): Promise<{ id: string; fence: Fence }> {
-  const { json, status } = await hub.call('POST', '/api/v1/jobs', { body: { command: 'true', ...spec } })
+  const body = { command: 'true', placement: { worker: worker.id }, ...spec }
+  const { json, status } = await hub.call('POST', '/api/v1/jobs', { body })
   expect(status, JSON.stringify(json)).toBe(201)
   const { id } = json.jobs[0]
   const fence = await worker.placed(id)

@@ -72,9 +72,13 @@ export class TestWorker {
     })
   }
 
-  /** A test may take longer than a worker may be silent. */
+  /** A test may take longer than a worker may be silent, and has no time to let it rest. */
   #beat(): void {
-    this.#hub.engine.touch((state, now) => void hear(state, this.id, now))
+    this.#hub.engine.touch((state, now) => {
+      hear(state, this.id, now)
+      state.workers.get(this.id)?.coolDown.clear()
+      state.dirtyWorkers.add(this.id)
+    })
     this.#hub.engine.replan()
   }
 
