@@ -1,5 +1,6 @@
 export * from './api/audit.ts'
 export * from './api/devices.ts'
+export * from './api/explain.ts'
 export * from './api/groups.ts'
 export * from './api/jobs.ts'
 export * from './api/listeners.ts'
