@@ -27,6 +27,7 @@ import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
+import { explainJob } from './scheduler/explain/explain-job.ts'
 import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { Firing } from './schedules/firing.ts'
@@ -149,6 +150,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     startedAt: Date.now(),
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
+    explain: (state, job) => explainJob(state, policy, job, clock.now()),
     isStopping: () => isStopping,
     metrics: [commits.seconds, commits.changes],
     waitCode: (state, bucket) => (schedulingRules.unschedulable(state, bucket) === null ? 'no-room' : 'no-worker'),

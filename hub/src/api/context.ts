@@ -6,6 +6,7 @@ import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
 import type { State, WebhookState } from '../engine/state.ts'
 import type { Streams } from '../outputs/port.ts'
+import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
@@ -29,6 +30,8 @@ export interface ApiContext {
   /** Null while there is room for new work; cheap, asked before every submit. */
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
+  /** Null for a job that has ended. */
+  readonly explain: (state: State, job: number) => ExplainedJob | null
   readonly isStopping: () => boolean
   /** Figures others count, shown with the API's own. */
   readonly metrics: readonly Metric[]

@@ -6,6 +6,7 @@ import { TokenBook } from './auth.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDeviceRoutes } from './devices.ts'
 import { addDocsRoutes } from './docs.ts'
+import { addExplainRoute } from './explain.ts'
 import { addFeedRoute } from './feed.ts'
 import { addGroupRoutes } from './groups.ts'
 import { addJobEventsRoute } from './job-events.ts'
@@ -97,6 +98,7 @@ function addRoutes(api: Api, context: RouteContext): void {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
   addJobWishRoutes(api, context)
+  addExplainRoute(api, context)
   addGroupRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)

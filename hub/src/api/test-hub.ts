@@ -13,6 +13,7 @@ import { selfSign } from '../listeners/certificate.ts'
 import { Listeners } from '../listeners/listeners.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
+import { explainJob } from '../scheduler/explain/explain-job.ts'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
@@ -87,6 +88,7 @@ export async function openTestHub(overrides: Partial<ApiContext> = {}): Promise<
     startedAt: Date.now(),
     diskGuard: async () => null,
     unschedulable: schedulingRules.unschedulable,
+    explain: (state, job) => explainJob(state, packed, job, testNow()),
     isStopping: () => false,
     metrics: [],
     waitCode: () => 'no-room',
@@ -152,15 +154,16 @@ function testListeners(): Listeners {
   return new Listeners({ certificate: () => selfSign(Date.now()), insecure: false, remembered, log: () => {} })
 }
 
+const testNow = (): Now => ({ wall: Date.now(), lease: performance.now() })
+
 async function openEngine(store: Store): Promise<EngineLoop> {
-  const now = (): Now => ({ wall: Date.now(), lease: performance.now() })
   const recovering = new Recovering()
-  const state = recovering.finish(await store.recover(recovering.visit), now())
+  const state = recovering.finish(await store.recover(recovering.visit), testNow())
   const core = new Core(state, packed, schedulingRules)
   core.record({ c: 'epoch', epoch: state.epoch + 1, at: Date.now() })
   return new EngineLoop(core, {
     journal: store,
-    now,
+    now: testNow,
     soon: run => void setImmediate(run),
     isDiskFull: () => false,
     openReserve: async () => false,
