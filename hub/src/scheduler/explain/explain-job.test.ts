@@ -84,6 +84,21 @@ test('a drained, an absent and a held one are named', () => {
   expect(ask(house, house.submit(aJob())).changes).toMatchObject([{ kind: 'return', worker: 'w' }])
 })
 
+test('a worker that is kept for another job is left to a higher priority', () => {
+  const house = new TestHouse()
+  house.join(aHello('w', { gpus: 2 }))
+  house.submit(gpuJob(1))
+  const large = house.submit(gpuJob(2, { priority: 3 }))
+  house.pass(65, ['w'])
+  const small = house.submit(gpuJob(1))
+  expect(ask(house, small)).toMatchObject({
+    reasons: [{ codes: ['worker.reserved'], job: large }],
+    changes: [{ kind: 'priority', text: 'priority 4 instead of 0', worker: 'w' }],
+  })
+  house.run({ kind: 'setPriority', job: small, priority: 4 })
+  expect(house.stateOf(small)).toBe('active')
+})
+
 test('a limit is told once, with what would lift it', () => {
   const house = new TestHouse()
   house.join(aHello('w'))

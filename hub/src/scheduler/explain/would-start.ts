@@ -1,9 +1,9 @@
-import { QueuedJobs } from '../../engine/queued-jobs.ts'
 import { bucketKey } from '../../engine/shape-of.ts'
 import type { Bucket, Now, State, WorkerState } from '../../engine/state.ts'
 import type { Policy, View } from '../policy.ts'
+import { ChangedQueue } from './changed-queue.ts'
 
-/** The worker on which the very next plan would start the job if it were in another bucket; null if it would not start. Jobs that wait do not fit anywhere, so that none of them comes between. */
+/** The worker on which the very next plan would start the job if it were in another bucket; null if it would not start. */
 export function startsIn(
   state: State,
   policy: Policy,
@@ -14,8 +14,7 @@ export function startsIn(
   const { owner, priority, shape, terms, groupId } = changed
   const key = bucketKey(owner, priority, shape, terms, groupId)
   const id = state.bucketByKey.get(key) ?? state.lastBucket + 1
-  const queued = new QueuedJobs()
-  queued.add({ seq: job, bucket: id, attempts: 0, failures: 0, lost: 0 })
+  const queued = new ChangedQueue(state.queued, job, id)
   const bucket: Bucket = { id, key, owner, priority, shape, terms, groupId, live: 1 }
   const dirtyBuckets = new Set([id])
   const buckets = new Map(state.buckets).set(id, bucket)
@@ -50,9 +49,6 @@ export function startsUnder(
 /** More would take too long for an answer. */
 const MOST_BUCKETS = 200
 
-/** Reservations stay as they are: they were thought over in the last second. */
 function planned(view: View, policy: Policy, job: number, now: Now): string | null {
-  const reservations = { held: view.reservations.held, lookedAt: now.lease }
-  const { placements } = policy.plan({ ...view, reservations }, now)
-  return placements.find(placement => placement.job === job)?.worker ?? null
+  return policy.plan(view, now).placements.find(placement => placement.job === job)?.worker ?? null
 }
