@@ -8,8 +8,9 @@ import type { WorkerReasons } from './worker-reasons.ts'
 import { startsIn, startsUnder, startsWith } from './would-start.ts'
 
 const SHOWN = 3
-/** Each trial is a plan: more would make an answer slow. */
-const MOST_TRIALS = 8
+/** Each trial is a plan: more would make an answer slow. One that lets the whole queue come first takes longest. */
+const MOST_TRIALS = 6
+const MOST_WORKERS = 2
 const MAX_PRIORITY = 100
 const AWAY: readonly RefusalCode[] = ['worker.away', 'worker.quiet', 'worker.mistrusted']
 
@@ -34,12 +35,18 @@ export function startingChanges(asked: Asked, found: readonly WorkerReasons[], i
   const unique = [...new Map(candidates.map(one => [JSON.stringify([one.kind, one.edits]), one])).values()]
   unique.sort((a, b) => a.edits.length - b.edits.length || a.loss - b.loss)
   const verified: StartingChange[] = []
-  for (const { kind, text, edits, tryOut } of unique.slice(0, MOST_TRIALS)) {
+  const ofWorkers = unique.filter(isOfWorker).slice(0, MOST_WORKERS)
+  const tried = unique.filter(one => !isOfWorker(one) || ofWorkers.includes(one)).slice(0, MOST_TRIALS)
+  for (const { kind, text, edits, tryOut } of tried) {
     const worker = verified.length < SHOWN ? tryOut() : null
     if (worker === null) continue
     verified.push({ kind, text, edits, worker: asked.state.workers.get(worker)?.facts.name ?? worker })
   }
   return verified
+}
+
+function isOfWorker({ kind }: Candidate): boolean {
+  return kind === 'resume' || kind === 'return'
 }
 
 /** What a release of a held job would do. */
@@ -67,7 +74,7 @@ function workerCandidate({ state, policy, job, now }: Asked, { worker, never, no
     kind: isDrained ? ('resume' as const) : ('return' as const),
     text: isDrained ? `worker ${name} resumed` : `worker ${name} back`,
     edits: [{ field: 'worker', from: isDrained ? 'draining' : 'away', to: name }],
-    loss: isDrained ? 0.01 : 0.9,
+    loss: (isDrained ? 0.01 : 0.9) / (1 + worker.slotsFree),
     tryOut: () => startsWith(state, policy, job, worker, now),
   }
 }

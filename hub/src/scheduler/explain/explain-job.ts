@@ -38,7 +38,9 @@ function explainQueued(state: State, policy: Policy, job: number, bucket: Bucket
   const limit = limitReason(state, bucket)
   const position = positionOf(state, job, bucket, now)
   return {
-    ...counts(state, bucket),
+    bucket,
+    couldRun: found.filter(({ never }) => never.length === 0).length,
+    workers: found.length,
     reasons: groupReasons(found, limit),
     position: { ahead: position.total, isExact: position.isExact },
     start: predictStart(state, bucket, position, now),

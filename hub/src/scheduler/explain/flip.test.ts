@@ -82,7 +82,7 @@ function settled(
     house.join(aHello(`w${index}`, { ...facts, abilities: { ...abilities, sandbox: hasSandbox } }))
   }
   for (const [index, { fate }] of workers.entries()) {
-    if (fate === 'drained') house.run({ kind: 'drain', worker: `w${index}`, on: true, by: 'ann' })
+    if (fate === 'drained') house.run({ kind: 'drain', worker: `w${index}`, on: true })
     if (fate === 'away') setConnected(house.state, `w${index}`, false)
   }
   const jobs = specs.map((given, index) => {
@@ -127,7 +127,7 @@ function makeTrue(house: TestHouse, { kind, edits }: StartingChange, seq: number
       owner: owner ?? '',
       limits: { queued: null, running: to === null ? null : Number(to), gpus: null, bytes: null },
     })
-  if (kind === 'resume') house.run({ kind: 'drain', worker: String(to), on: false, by: 'ann' })
+  if (kind === 'resume') house.run({ kind: 'drain', worker: String(to), on: false })
   if (kind === 'return') {
     setConnected(house.state, String(to), true)
     hear(house.state, String(to), house.now)

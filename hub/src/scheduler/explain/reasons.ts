@@ -49,12 +49,13 @@ function put(groups: Map<string, Group>, when: Reason['when'], refusals: readonl
 function reasonOf({ when, codes, members }: Group): Reason {
   const [first] = members
   const closest = members.reduce((best, one) => (shareOf(one.refusals) > shareOf(best.refusals) ? one : best))
-  const isAlike = members.every(one => forAll(one) === forAll(closest))
+  const around = closest.refusals.map(({ text }) => ` ${text} `.split(` ${closest.name} `))
+  const isAlike = members.every(one => one.refusals.every(({ text }, at) => isSaid(around[at] ?? [], one.name, text)))
   const isOne = members.length === 1
   return {
     when,
     codes: [...codes],
-    text: isAlike && !isOne ? forAll(closest) : closest.refusals.map(({ text }) => text).join('; '),
+    text: isAlike && !isOne ? around.map(forAll).join('; ') : closest.refusals.map(({ text }) => text).join('; '),
     workers: shown(members.map(({ name }) => name)),
     closest: isAlike || isOne ? null : closest.name,
     job: first?.refusals.find(({ job }) => job !== null)?.job ?? null,
@@ -73,17 +74,16 @@ function amount(value: string | number | null): number {
   return typeof value === 'number' ? value : Number.parseFloat(value ?? '') || 0
 }
 
-/** The name of one worker stands in the sentence as a word of its own. */
-function forAll({ name, refusals }: Group['members'][number]): string {
-  const texts = refusals.map(({ code, text }) =>
-    code === 'worker.other'
-      ? text.replace(/, this is .*/s, ', these are others')
-      : text
-          .split(' ')
-          .map(word => (word === name ? 'each' : word))
-          .join(' '),
-  )
-  return texts.join('; ')
+/** Whether a sentence is what stands around a name, with another name. */
+function isSaid(around: readonly string[], name: string, text: string): boolean {
+  return around.join(` ${name} `) === ` ${text} `
+}
+
+function forAll(around: readonly string[]): string {
+  return around
+    .join(' each ')
+    .trim()
+    .replace(/, this is each$/, ', these are others')
 }
 
 function shown(names: readonly string[]): WaitReason['workers'] {
