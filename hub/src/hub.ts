@@ -27,6 +27,7 @@ import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
+import { recallRuns } from './recall-runs.ts'
 import { explainJob } from './scheduler/explain/explain-job.ts'
 import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
@@ -196,6 +197,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       PRUNE_MS,
     ),
   ]
+  let recalling: Promise<unknown> = Promise.resolve()
   const close = async () => {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
@@ -204,11 +206,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await api.close()
     await listeners.closeAll()
     await streams.close()
+    await recalling
     await store.close()
     await lock.release()
   }
   try {
     await webhooks.start()
+    recalling = recallRuns(store.queries, () => (isStopping ? null : latest.runTimes)).catch(error =>
+      log('warn', `how long jobs took before is not known: ${error}`),
+    )
     const url = await api.listen({ host: options.host, port: options.port })
     const reception = {
       options: SERVER_OPTIONS,
