@@ -57,6 +57,7 @@ function reasonText({ workers, text, closest, codes, job }: WaitReason): string 
   const { count, names } = workers
   if (codes.includes('owner.limit'))
     return count === 0 ? plainText(text) : `${plainText(text)}; ${who(count, names)} could take it`
+  if (count === 1) return plainText(`${text}${job === null ? '' : ` (job ${shortId(job)})`}`)
   const near = closest === null ? '' : `, closest ${closest}`
   const kept = job === null ? '' : ` (job ${shortId(job)})`
   return plainText(`${who(count, names)}${near}: ${text}${kept}`)

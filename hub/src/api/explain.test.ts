@@ -27,7 +27,7 @@ test('a job is explained in each of its states, and one nobody knows is not foun
   expect(await explain(lonely)).toMatchObject({
     job: { id: lonely, name: 'lonely', state: 'queued' },
     summary: 'no worker has joined this hub yet',
-    position: { ahead: 0, isExact: true },
+    position: null,
     start: { p50: null, basis: 'no worker that could run it takes jobs' },
   })
   const worker = await TestWorker.join(hub, { name: 'w', maxJobs: 1 })
@@ -38,7 +38,7 @@ test('a job is explained in each of its states, and one nobody knows is not foun
   })
   const second = await submit({ type: 'noop' })
   expect(await explain(second)).toMatchObject({
-    summary: '1 of 1 known worker could run it, none of them now',
+    summary: '1 of 1 known worker could run it, not now',
     reasons: [{ when: 'notNow', codes: ['busy.slots'], text: 'w runs 1 of 1 jobs' }],
     start: { basis: 'no history' },
   })

@@ -83,7 +83,7 @@ function summaryOf(row: JobRow, { live, state, waitingFor, worker }: Look): stri
   const [first] = live.reasons
   if (first?.codes.includes('owner.limit') === true) return first.text
   const isFree = live.reasons.every(({ when }) => when === 'never')
-  return isFree ? 'it is about to start' : `${many} could run it, none of them now`
+  return isFree ? 'it is about to start' : `${many} could run it, ${live.couldRun === 1 ? 'not' : 'none of them'} now`
 }
 
 function endedSummary(row: JobRow, worker: string | null): string {

@@ -35,14 +35,15 @@ const NOTHING = { reasons: [], position: null, start: null, changes: [] }
 
 function explainQueued(state: State, policy: Policy, job: number, bucket: Bucket, now: Now): ExplainedJob {
   const found = workerReasons(state, bucket, now)
+  const suited = found.filter(({ never }) => never.length === 0).length
   const limit = limitReason(state, bucket)
   const position = positionOf(state, job, bucket, now)
   return {
     bucket,
-    couldRun: found.filter(({ never }) => never.length === 0).length,
+    couldRun: suited,
     workers: found.length,
     reasons: groupReasons(found, limit),
-    position: { ahead: position.total, isExact: position.isExact },
+    position: suited === 0 ? null : { ahead: position.total, isExact: position.isExact },
     start: predictStart(state, bucket, position, now),
     changes: startingChanges({ state, policy, job, bucket, now }, found, limit !== null),
   }
