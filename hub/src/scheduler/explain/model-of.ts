@@ -7,11 +7,12 @@ import { isOpen } from '../door.ts'
 import { couldRun } from '../fit.ts'
 import type { Forecast } from './forecast.ts'
 import type { Ahead, Position } from './position.ts'
-import type { Amounts, QueueModel } from './queue-model.ts'
+import type { Amounts, Others, QueueModel } from './queue-model.ts'
 
 /** More workers are not played through: a part of them, with as large a part of those ahead, tells as much. */
 const MOST_SERVERS = 48
 const MOST_AHEAD = 24
+const MOST_BEHIND = 8
 const MOST_RUNNING = 400
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
@@ -25,15 +26,19 @@ export function fleetModel(state: State, bucket: Bucket, position: Position, for
       .slice(0, Math.ceil(MOST_RUNNING / chosen.length))
       .map(claim => ({ server, takes: ofClaim(claim, worker), remaining: remainingOf(state, claim, forecast, now) })),
   )
+  const othersOf = ({ bucket: other, jobs }: Ahead): Others => ({
+    jobs: jobs * part,
+    rank: -other.priority,
+    takes: ofShape(other.shape, chosen[0]),
+    lasts: forecast.lasts(other),
+    fits: chosen.map(worker => couldRun(other.shape, worker)),
+  })
+  const isSmaller = ({ bucket: { shape } }: Ahead): boolean => takesLess(shape, bucket.shape)
   return {
     servers: chosen.map(worker => freeOf(state, worker)),
     running,
-    ahead: firstBuckets(position.ahead).map(one => ({
-      jobs: one.jobs * part,
-      takes: ofShape(one.bucket.shape, chosen[0]),
-      lasts: forecast.lasts(one.bucket),
-      fits: chosen.map(worker => couldRun(one.bucket.shape, worker)),
-    })),
+    ahead: firstBuckets(position.ahead, MOST_AHEAD).map(othersOf),
+    behind: position.behind.filter(isSmaller).slice(0, MOST_BEHIND).map(othersOf),
     takes: ofShape(bucket.shape, chosen[0]),
   }
 }
@@ -56,8 +61,10 @@ export function limitModel(state: State, bucket: Bucket, position: Position, for
       takes: { slots: 1, cpusMilli: 0, memoryMb: 0, gpus: claim.gpus.length },
       remaining: remainingOf(state, claim, forecast, now),
     })),
-    ahead: firstBuckets(position.ahead.filter(isAhead)).map(one => ({
+    behind: [],
+    ahead: firstBuckets(position.ahead.filter(isAhead), MOST_AHEAD).map(one => ({
       jobs: one.jobs,
+      rank: -one.bucket.priority,
       takes: ofLimit(one.bucket.shape),
       lasts: forecast.lasts(one.bucket),
       fits: [true],
@@ -122,12 +129,14 @@ function ofClaim(claim: Claim, worker: WorkerState): Amounts {
 }
 
 /** What comes after the first ones is added to the last of them. */
-function firstBuckets(ahead: readonly Ahead[]): readonly Ahead[] {
-  if (ahead.length <= MOST_AHEAD) return ahead
-  const rest = ahead.slice(MOST_AHEAD).reduce((sum, { jobs }) => sum + jobs, 0)
-  return ahead
-    .slice(0, MOST_AHEAD)
-    .map((one, index) => (index === MOST_AHEAD - 1 ? { ...one, jobs: one.jobs + rest } : one))
+function firstBuckets(ahead: readonly Ahead[], most: number): readonly Ahead[] {
+  if (ahead.length <= most) return ahead
+  const rest = ahead.slice(most).reduce((sum, { jobs }) => sum + jobs, 0)
+  return ahead.slice(0, most).map((one, index) => (index === most - 1 ? { ...one, jobs: one.jobs + rest } : one))
+}
+
+function takesLess(a: Shape, b: Shape): boolean {
+  return a.cpusMilli < b.cpusMilli || a.memoryMb < b.memoryMb || a.gpus < b.gpus
 }
 
 function spread<T>(items: readonly T[], most: number): readonly T[] {

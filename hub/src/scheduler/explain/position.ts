@@ -11,6 +11,8 @@ export interface Ahead {
 export interface Position {
   /** In the order in which they start. */
   readonly ahead: readonly Ahead[]
+  /** Those that come later and may still take room that is too small for the job. */
+  readonly behind: readonly Ahead[]
   readonly total: number
   readonly isExact: boolean
 }
@@ -26,12 +28,14 @@ export function positionOf(state: State, job: number, bucket: Bucket, now: Now):
   const count = new OlderJobs(state)
   const own: Ahead[] = []
   const higher: Ahead[] = []
+  const lower: Ahead[] = []
   const others = new Map<string, { bucket: Bucket; jobs: number }[]>()
   for (const id of state.queued.buckets()) {
     const other = state.buckets.get(id)
-    if (other === undefined || other.priority < bucket.priority || !competes(other, bucket, places)) continue
+    if (other === undefined || !competes(other, bucket, places)) continue
     const jobs = state.queued.sizeOf(id)
-    if (other.priority > bucket.priority) higher.push({ bucket: other, jobs })
+    if (other.priority < bucket.priority) lower.push({ bucket: other, jobs })
+    else if (other.priority > bucket.priority) higher.push({ bucket: other, jobs })
     else if (other.owner === bucket.owner) own.push({ bucket: other, jobs: count.before(id, job) })
     else others.set(other.owner, [...(others.get(other.owner) ?? []), { bucket: other, jobs }])
   }
@@ -43,7 +47,24 @@ export function positionOf(state: State, job: number, bucket: Bucket, now: Now):
   higher.sort((a, b) => b.bucket.priority - a.bucket.priority)
   const ahead = [...higher, ...turns, ...own].filter(({ jobs }) => jobs > 0)
   const total = ahead.reduce((sum, { jobs }) => sum + jobs, 0)
-  return { ahead, total, isExact: count.isExact && others.size === 0 && places.isWhole }
+  const later = [...others.values()]
+    .flat()
+    .concat(own)
+    .filter(one => one.bucket !== bucket)
+  const behind = [...later, ...lower].map(one => ({
+    ...one,
+    jobs: state.queued.sizeOf(one.bucket.id) - taken(ahead, one),
+  }))
+  return {
+    ahead,
+    behind: behind.filter(({ jobs }) => jobs > 0),
+    total,
+    isExact: count.isExact && others.size === 0 && places.isWhole,
+  }
+}
+
+function taken(ahead: readonly Ahead[], { bucket }: Ahead): number {
+  return ahead.find(one => one.bucket === bucket)?.jobs ?? 0
 }
 
 /** Counts up to a bound, over all queues together. */

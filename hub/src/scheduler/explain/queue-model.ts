@@ -15,14 +15,28 @@ export type Draw = (chance: () => number) => number
 export interface QueueModel {
   readonly servers: readonly Amounts[]
   readonly running: readonly { readonly server: number; readonly takes: Amounts; readonly remaining: Draw }[]
-  readonly ahead: readonly {
-    readonly jobs: number
-    readonly takes: Amounts
-    readonly lasts: Draw
-    readonly fits: readonly boolean[]
-  }[]
+  readonly ahead: readonly Others[]
+  /** Smaller ones that come later: they start where there is no room for the job, until a worker is kept for it. */
+  readonly behind: readonly Others[]
   readonly takes: Amounts
 }
+
+/** Jobs of one kind, and the servers that could run them. Kinds of one rank take turns as if their jobs had come evenly. */
+export interface Others {
+  readonly rank: number
+  readonly jobs: number
+  readonly takes: Amounts
+  readonly lasts: Draw
+  readonly fits: readonly boolean[]
+}
+
+interface Waiting {
+  readonly of: Others
+  readonly all: number
+  left: number
+}
+
+type Room = { -readonly [K in keyof Amounts]: number }
 
 interface End {
   readonly at: number
@@ -32,6 +46,8 @@ interface End {
 
 /** Ends that are played through before the rest is reckoned from the rate so far. */
 const MOST_ENDS = 250
+/** When the scheduler keeps a worker for a job that is passed over. */
+const KEPT_AFTER_MS = 60_000
 
 /** One possible future: after how many ms the job starts. */
 export function playOnce(model: QueueModel, chance: () => number): number {
@@ -41,8 +57,9 @@ export function playOnce(model: QueueModel, chance: () => number): number {
 class Play {
   readonly #model: QueueModel
   readonly #chance: () => number
-  readonly #free: { -readonly [K in keyof Amounts]: number }[]
-  readonly #left: number[]
+  readonly #free: Room[]
+  readonly #ahead: readonly Waiting[]
+  readonly #behind: readonly Waiting[]
   readonly #ends = new Heap<End>((a, b) => a.at < b.at)
   readonly #total: number
   #started = 0
@@ -52,8 +69,13 @@ class Play {
     this.#chance = chance
     this.#free = model.servers.map(server => ({ ...server }))
     // A part of a job stands for a chance of one.
-    this.#left = model.ahead.map(({ jobs }) => Math.floor(jobs + chance()))
-    this.#total = this.#left.reduce((sum, jobs) => sum + jobs, 0)
+    const whole = (of: Others): Waiting => {
+      const left = Math.floor(of.jobs + chance())
+      return { of, all: left, left }
+    }
+    this.#ahead = model.ahead.map(whole)
+    this.#behind = model.behind.map(whole)
+    this.#total = this.#ahead.reduce((sum, { left }) => sum + left, 0)
   }
 
   run(): number {
@@ -75,15 +97,20 @@ class Play {
   #fill(server: number, at: number): boolean {
     const free = this.#free[server]
     if (free === undefined) return false
-    for (const [index, { takes, lasts, fits }] of this.#model.ahead.entries()) {
-      while ((this.#left[index] ?? 0) > 0 && fits[server] === true && has(free, takes)) {
-        this.#left[index] = (this.#left[index] ?? 0) - 1
-        this.#started += 1
-        move(free, takes, -1)
-        this.#push({ at: at + lasts(this.#chance), server, takes })
-      }
+    this.#started += this.#startAll(this.#ahead, server, free, at)
+    if (has(free, this.#model.takes)) return true
+    if (at < KEPT_AFTER_MS) this.#startAll(this.#behind, server, free, at)
+    return false
+  }
+
+  #startAll(waiting: readonly Waiting[], server: number, free: Room, at: number): number {
+    for (let started = 0; ; started += 1) {
+      const first = firstThatFits(waiting, server, free)
+      if (first === null) return started
+      first.left -= 1
+      move(free, first.of.takes, -1)
+      this.#push({ at: at + first.of.lasts(this.#chance), server, takes: first.of.takes })
     }
-    return has(free, this.#model.takes)
   }
 
   #push(end: End): void {
@@ -95,6 +122,19 @@ class Play {
   }
 }
 
+function firstThatFits(waiting: readonly Waiting[], server: number, free: Room): Waiting | null {
+  let first: Waiting | null = null
+  let place = Number.POSITIVE_INFINITY
+  for (const one of waiting) {
+    if (one.left === 0 || one.of.fits[server] !== true || !has(free, one.of.takes)) continue
+    const turn = one.of.rank + (one.all - one.left + 0.5) / one.all
+    if (turn >= place) continue
+    first = one
+    place = turn
+  }
+  return first
+}
+
 function has(free: Amounts, takes: Amounts): boolean {
   return (
     free.slots >= takes.slots &&
@@ -104,7 +144,7 @@ function has(free: Amounts, takes: Amounts): boolean {
   )
 }
 
-function move(free: { -readonly [K in keyof Amounts]: number } | undefined, takes: Amounts, sign: 1 | -1): void {
+function move(free: Room | undefined, takes: Amounts, sign: 1 | -1): void {
   if (free === undefined) return
   free.slots += sign * takes.slots
   free.cpusMilli += sign * takes.cpusMilli
