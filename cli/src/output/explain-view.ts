@@ -81,7 +81,7 @@ function aheadText({ position }: Explanation): string {
   if (position === null) return ''
   const { ahead, isExact } = position
   if (ahead === 0) return 'no job that competes for its workers'
-  return `${isExact ? '' : 'about '}${ahead.toLocaleString('en')} ${ahead === 1 ? 'job' : 'jobs'} that compete for its workers`
+  return `${isExact ? '' : 'about '}${ahead.toLocaleString('en')} ${ahead === 1 ? 'job that competes' : 'jobs that compete'} for its workers`
 }
 
 function startText({ start }: Explanation, now: number): string {

@@ -63,7 +63,7 @@ test('the smallest change comes first, and each was tried', () => {
     },
     {
       kind: 'spec',
-      text: 'with not requiring tag lab',
+      text: 'without requiring tag lab',
       edits: [{ field: 'placement.tags.require', from: 'lab', to: null }],
       worker: 'b',
     },

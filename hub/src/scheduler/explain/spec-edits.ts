@@ -82,34 +82,42 @@ const FIELDS: { readonly [K in keyof Shape]?: Field<K> } = {
   gpus: {
     field: 'resources.gpus',
     show: n => n,
-    words: (from, to) => `${to} GPU${to === 1 ? '' : 's'} instead of ${from}`,
+    words: (from, to) => `with ${to} GPU${to === 1 ? '' : 's'} instead of ${from}`,
   },
   gpuMemoryMb: {
     field: 'resources.gpuMemory',
     show: mb => `${mb}Mi`,
-    words: (from, to) => `${to} MiB of GPU memory instead of ${from} MiB`,
+    words: (from, to) => `with ${to} MiB of GPU memory instead of ${from} MiB`,
   },
-  gpuModel: { field: 'resources.gpuModel', show: model => model, words: from => `any GPU model instead of ${from}` },
+  gpuModel: {
+    field: 'resources.gpuModel',
+    show: model => model,
+    words: from => `with any GPU model instead of ${from}`,
+  },
   cpusMilli: {
     field: 'resources.cpus',
     show: milli => milli / 1000,
-    words: (from, to) => `${to / 1000} CPUs instead of ${from / 1000}`,
+    words: (from, to) => `with ${to / 1000} CPUs instead of ${from / 1000}`,
   },
   memoryMb: {
     field: 'resources.memory',
     show: mb => `${mb}MB`,
-    words: (from, to) => `${to} MB of memory instead of ${from} MB`,
+    words: (from, to) => `with ${to} MB of memory instead of ${from} MB`,
   },
-  worker: { field: 'placement.worker', show: name => name, words: from => `any worker instead of ${from}` },
-  exclude: { field: 'placement.exclude', show: list, words: (from, to) => `not excluding ${dropped(from, to)}` },
-  tags: { field: 'placement.tags.require', show: list, words: (from, to) => `not requiring tag ${dropped(from, to)}` },
+  worker: { field: 'placement.worker', show: name => name, words: from => `on any worker instead of ${from}` },
+  exclude: { field: 'placement.exclude', show: list, words: (from, to) => `without excluding ${dropped(from, to)}` },
+  tags: {
+    field: 'placement.tags.require',
+    show: list,
+    words: (from, to) => `without requiring tag ${dropped(from, to)}`,
+  },
   avoidTags: {
     field: 'placement.tags.avoid',
     show: list,
-    words: (from, to) => `not avoiding tag ${dropped(from, to)}`,
+    words: (from, to) => `without avoiding tag ${dropped(from, to)}`,
   },
-  isolation: { field: 'isolation', show: kind => kind, words: (from, to) => `isolation ${to} instead of ${from}` },
-  network: { field: 'network', show: kind => kind, words: from => `no wish of network instead of ${from}` },
+  isolation: { field: 'isolation', show: kind => kind, words: (from, to) => `with isolation ${to} instead of ${from}` },
+  network: { field: 'network', show: kind => kind, words: from => `without asking for network ${from}` },
 }
 
 /** What differs between two shapes, as fields of the spec, in words, and how much is given up. */
@@ -119,7 +127,7 @@ export function editsBetween(from: Shape, to: Shape): { edits: Edit[]; text: str
   const told = changed.map(key => tell(key, from, to))
   return {
     edits: told.map(({ edit }) => edit),
-    text: `with ${told.map(({ words }) => words).join(' and ')}`,
+    text: told.map(({ words }) => words).join(' and '),
     loss: changed.reduce((sum, key) => sum + lossOf(from[key], to[key]), 0),
   }
 }
