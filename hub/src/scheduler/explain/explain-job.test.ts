@@ -147,6 +147,22 @@ test('a start is predicted from the runs of such jobs, and from timeouts before 
   expect(ask(house, timed).start?.basis).toBe('from their timeouts')
 })
 
+test('behind a limit a job waits for its own, one after the other', () => {
+  const house = new TestHouse()
+  house.join(aHello('w'))
+  house.run({ kind: 'setLimits', owner: 'ann', limits: { queued: null, running: 1, gpus: null, bytes: null } })
+  const jobs = Array.from({ length: 8 }, () => house.submit(aJob()))
+  for (const job of jobs.slice(0, 4)) {
+    house.pass(20, ['w'])
+    house.report('w', house.ended(house.fenceOf(job), 'completed'))
+  }
+  const { start, position } = ask(house, jobs[7] ?? 0)
+  expect(position?.ahead).toBe(2)
+  const seconds = ((start?.p50 ?? 0) - house.now.wall) / 1000
+  expect(seconds).toBeGreaterThan(50)
+  expect(seconds).toBeLessThan(95)
+})
+
 test('a job that has started or ended has no reasons to wait', () => {
   const house = new TestHouse()
   house.join(aHello('w'))

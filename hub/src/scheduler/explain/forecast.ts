@@ -32,6 +32,12 @@ export class Forecast {
     return `from ${parts.join(' and ')}${this.#hasGaps ? ', some without history' : ''}`
   }
 
+  /** Why there are no figures. */
+  get gap(): string {
+    if (!this.#hasGaps) return 'nothing whose end is foreseen would make room for it'
+    return this.runs === 0 && !this.#hasTimeouts ? 'no history' : 'no history of some jobs before it'
+  }
+
   lasts(bucket: Bucket): Draw {
     return this.remaining(bucket, 0)
   }

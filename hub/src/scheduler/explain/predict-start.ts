@@ -30,7 +30,8 @@ export function predictStart(state: State, bucket: Bucket, position: Position, n
     const delay = delays[Math.ceil(part * FUTURES) - 1] ?? Number.POSITIVE_INFINITY
     return Number.isFinite(delay) ? Math.round(now.wall + delay) : null
   }
-  return { p50: at(0.5), p90: at(0.9), basis: forecast.basis, runs: forecast.runs }
+  const p50 = at(0.5)
+  return { p50, p90: at(0.9), basis: p50 === null ? forecast.gap : forecast.basis, runs: forecast.runs }
 }
 
 function play(model: QueueModel, seed: number): Float64Array {
