@@ -37,6 +37,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(JOBS, 'submit', 'submit jobs from files and go on', () => import('./commands/submit.ts')),
   entry(JOBS, 'list', 'list jobs, newest first', () => import('./commands/list.ts')),
   entry(JOBS, 'show', 'show one job with its attempts', () => import('./commands/show.ts')),
+  entry(JOBS, 'explain', 'say why a job waits, and what would start it', () => import('./commands/explain.ts')),
   entry(JOBS, 'logs', 'print what a job wrote', () => import('./commands/logs.ts')),
   entry(JOBS, 'artifacts', 'list and fetch the files a job left', () => import('./commands/artifacts.ts')),
   entry(JOBS, 'wait', 'wait until jobs have ended', () => import('./commands/wait.ts')),

@@ -6,6 +6,7 @@ import {
   CreatedToken,
   CreatedWebhook,
   Device,
+  Explanation,
   GcReport,
   isSweep,
   Job,
@@ -133,6 +134,7 @@ export function createClient(options: ClientOptions) {
         JobPage,
       ),
     job: (id: string): Promise<JobDetail> => caller.json(get(jobPath(id)), JobDetail),
+    explain: (id: string): Promise<Explanation> => caller.json(get(`${jobPath(id)}/explain`), Explanation),
     cancel: (id: string): Promise<Canceled> => caller.json(act(`${jobPath(id)}/cancel`), Canceled),
     /** Only for jobs that have not started, as are the next two. */
     hold: (id: string): Promise<Job> => caller.json(again(`${jobPath(id)}/hold`), Job),

@@ -28,10 +28,13 @@ import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
+import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
+import { explainJob } from './scheduler/explain/explain-job.ts'
 import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
+import { waitCode } from './scheduler/wait-code.ts'
 import { Firing } from './schedules/firing.ts'
 import { SecretVault } from './secret-vault.ts'
 import { DiskFull, type Store } from './store/port.ts'
@@ -166,9 +169,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     startedAt: Date.now(),
     diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
+    explain: (state, job) => explainJob(state, policy, job, clock.now()),
     isStopping: () => isStopping,
     metrics: [commits.seconds, commits.changes],
-    waitCode: (state, bucket) => (schedulingRules.unschedulable(state, bucket) === null ? 'no-room' : 'no-worker'),
+    waitCode,
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
@@ -213,6 +217,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     ),
     setInterval(() => void gc.run().catch(error => log('warn', `retention did not end: ${error}`)), GC_MS),
   ]
+  let recalling: Promise<unknown> = Promise.resolve()
   const close = async () => {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
@@ -222,11 +227,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await listeners.closeAll()
     await gc.close()
     await streams.close()
+    await recalling
     await store.close()
     await lock.release()
   }
   try {
     await webhooks.start()
+    recalling = recallRuns(store.queries, () => (isStopping ? null : latest.runTimes)).catch(error =>
+      log('warn', `how long jobs took before is not known: ${error}`),
+    )
     const url = await api.listen({ host: options.host, port: options.port })
     const reception = {
       options: SERVER_OPTIONS,

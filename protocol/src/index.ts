@@ -1,6 +1,7 @@
 export * from './api/artifacts.ts'
 export * from './api/audit.ts'
 export * from './api/devices.ts'
+export * from './api/explain.ts'
 export * from './api/gc.ts'
 export * from './api/groups.ts'
 export * from './api/jobs.ts'

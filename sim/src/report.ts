@@ -8,6 +8,7 @@ export interface SeedRun extends SimResult {
 /** What a person wants to know of some runs; each violation comes with the command that replays it. */
 export function describeRuns(runs: readonly SeedRun[], flags: string): string {
   const lines = runs.length === 1 ? runs.map(describeRun) : [describeMany(runs)]
+  lines.push(...describeGuesses(runs))
   const broken = runs.filter(run => run.violations.length > 0)
   for (const { seed, violations } of broken) {
     lines.push(...violations.map(text => `VIOLATION of ${text}`), `  replay: stoker sim --seed ${seed} ${flags}`)
@@ -43,4 +44,17 @@ function livesPerSecond(runs: readonly SeedRun[]): number {
   const jobs = runs.reduce((total, run) => total + run.figures.jobs, 0)
   const realMs = runs.reduce((total, run) => total + run.realMs, 0)
   return Math.round((jobs / realMs) * 1000)
+}
+
+/** Each seed counts by the predictions it made. */
+function describeGuesses(runs: readonly SeedRun[]): string[] {
+  const all = runs.flatMap(({ guesses }) => guesses ?? [])
+  if (all.length === 0) return []
+  const answered = all.reduce((sum, one) => sum + one.answered, 0)
+  const share = (part: (one: (typeof all)[number]) => number): string =>
+    ((100 * all.reduce((sum, one) => sum + part(one) * one.answered, 0)) / Math.max(1, answered)).toFixed(0)
+  const asked = all.reduce((sum, one) => sum + one.asked, 0)
+  return [
+    `predictions   ${answered} of ${asked} questions had one; ${share(one => one.byP50)} % started by p50, ${share(one => one.byP90)} % by p90`,
+  ]
 }

@@ -5,6 +5,7 @@ import { packed } from '../../hub/src/scheduler/packed.ts'
 import { refusalsNow } from '../../hub/src/scheduler/refusals-now.ts'
 import { spread } from '../../hub/src/scheduler/spread.ts'
 import { Ghost } from './check/ghost.ts'
+import { type GuessFigures, StartGuesses } from './check/start-guesses.ts'
 import { type RunFigures, Stats } from './check/stats.ts'
 import { Client } from './client.ts'
 import { Disturbance } from './disturbance.ts'
@@ -17,7 +18,7 @@ import { Network } from './network.ts'
 import { forgetful, ignoreFence, meetEarly, type Plant, renumber } from './plants.ts'
 import { type DeviceUse, Machine } from './worker/machine.ts'
 import { SimWorker } from './worker/sim-worker.ts'
-import { type FleetMember, makeFleet, makeJob, plainJob } from './workload.ts'
+import { type FleetMember, kindJob, makeFleet, makeJob, plainJob } from './workload.ts'
 import { Random } from './world/random.ts'
 import { Timeline } from './world/timeline.ts'
 
@@ -38,6 +39,8 @@ export interface SimOptions {
   /** A schedule adds jobs of its own. */
   readonly hasSchedule: boolean
   readonly plant: Plant | null
+  /** Jobs of a few kinds; every second someone asks when one of them will start. */
+  readonly asksWhen?: boolean | undefined
 }
 
 export interface SimResult {
@@ -47,6 +50,7 @@ export interface SimResult {
   readonly steps: number
   readonly virtualMs: number
   readonly figures: RunFigures
+  readonly guesses: GuessFigures | null
 }
 
 /** One run from its seed to the silence after it. */
@@ -55,7 +59,7 @@ export function runSim(options: SimOptions): SimResult {
   const timeline = new Timeline()
   const fleet = makeFleet(random.fork(), options.workers, options.maxGpus)
   const world = buildWorld(options, fleet, timeline, random)
-  const { hub, workers, client, disturbance, ghost, stats } = world
+  const { hub, workers, client, disturbance, ghost, stats, guesses } = world
   hub.start()
   for (const worker of workers) world.join(worker)
   submitAll(options, client, fleet, timeline, random.fork())
@@ -73,6 +77,7 @@ export function runSim(options: SimOptions): SimResult {
       isOver(hub.state) &&
       workers.every(w => w.isIdle)
     if (disturbance.isOver) client.releaseAll()
+    if (guesses !== null && hub.state !== null && hub.now !== null) guesses.ask(hub.state, hub.now)
     if (!isQuiet) timeline.in(1000, look)
   }
   timeline.in(637, look)
@@ -87,6 +92,7 @@ export function runSim(options: SimOptions): SimResult {
     steps: timeline.steps,
     virtualMs: timeline.now,
     figures: stats.figures(fleet.reduce((sum, { introduction }) => sum + introduction.maxJobs, 0)),
+    guesses: guesses?.figures ?? null,
   }
 }
 
@@ -97,6 +103,7 @@ interface World {
   readonly disturbance: Disturbance
   readonly ghost: Ghost
   readonly stats: Stats
+  readonly guesses: StartGuesses | null
   /** Gives a worker a new join token and starts it. */
   readonly join: (worker: SimWorker) => void
 }
@@ -106,11 +113,13 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
   const stats = new Stats()
   const specs = new Map<number, NewJob>()
   const crashes = random.fork()
+  const policy = plant === 'double-placement' ? forgetful : options.seed % 3 === 0 ? spread : packed
+  const guesses = options.asksWhen === true ? new StartGuesses(policy, new Random(options.seed)) : null
   const isFaulty = (): boolean => plan.isSlow && !disturbance.isOver
   const hub: SimHub = new SimHub({
     timeline,
     random: random.fork(),
-    policy: plant === 'double-placement' ? forgetful : options.seed % 3 === 0 ? spread : packed,
+    policy,
     specs: isEncoded ? null : specs,
     diesAt: () => {
       const dies = isFaulty() && crashes.chance(plan.crashPoint)
@@ -120,6 +129,7 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
     durable: batch => {
       ghost.durable(batch)
       stats.take(batch, timeline.now)
+      guesses?.take(batch)
       if (isEncoded) return
       for (const [seq, job] of batch.submissions) specs.set(seq, job)
     },
@@ -185,23 +195,25 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
     ...{ timeline, random: random.fork(), plan, hub, workers, network, client },
     setWorkerSkew: (worker, skewMs) => skews.set(worker.id, skewMs),
   })
-  return { hub, workers, client, disturbance, ghost, stats, join }
+  return { hub, workers, client, disturbance, ghost, stats, guesses, join }
 }
 
 function submitAll(
-  { jobs, faultMs, isPlain }: SimOptions,
+  { jobs, faultMs, isPlain, asksWhen = false }: SimOptions,
   client: Client,
   fleet: readonly FleetMember[],
   timeline: Timeline,
   random: Random,
 ): void {
+  const jobOf = () => (asksWhen ? kindJob(random) : isPlain ? plainJob(random) : makeJob(random, fleet))
   let left = jobs
   while (left > 0) {
-    const count = Math.min(left, isPlain ? 500 : random.between(1, 6))
+    const isSudden = isPlain && !asksWhen
+    const count = Math.min(left, isSudden ? 500 : random.between(1, 6))
     left -= count
-    const specs = Array.from({ length: count }, () => (isPlain ? plainJob(random) : makeJob(random, fleet)))
+    const specs = Array.from({ length: count }, () => jobOf())
     const batch = isPlain ? specs : linkBatch(random, specs)
-    timeline.in(isPlain ? 0 : random.next() * faultMs * 0.8, () => client.submit(batch))
+    timeline.in(isSudden ? 0 : random.next() * faultMs * 0.8, () => client.submit(batch))
   }
 }
 

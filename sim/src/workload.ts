@@ -110,6 +110,18 @@ export function plainJob(random: Random): JobSpec {
 }
 const LONGER: JobSpec = { ...PLAIN, input: { runMs: 1000 } }
 
+/** A few kinds of jobs, each with run times of its own: what a queue looks like that one can learn from. */
+export function kindJob(random: Random): JobSpec {
+  const kind = random.pick(KINDS)
+  const runMs = Math.round(kind.meanMs * random.pick([0.5, 0.8, 1, 1, 1.2, 2]))
+  return { ...PLAIN, input: { runMs }, resources: { ...PLAIN.resources, cpus: kind.cpus }, timeoutMs: null }
+}
+const KINDS = [
+  { cpus: 1, meanMs: 2_000 },
+  { cpus: 2, meanMs: 9_000 },
+  { cpus: 0.5, meanMs: 600 },
+] as const
+
 /** A job that some worker of the fleet could run: its wishes are cut from one worker's cloth. */
 export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec {
   const { introduction } = random.pick(fleet)

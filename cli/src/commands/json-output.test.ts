@@ -1,6 +1,6 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { GroupDetail, Owner, ScheduleDetail, Worker, WorkerDetail } from '@stoker/protocol'
+import type { Explanation, GroupDetail, Owner, ScheduleDetail, Worker, WorkerDetail } from '@stoker/protocol'
 import { beforeEach, expect, test } from 'vitest'
 import { aJob, asJob, openStream, refuse, reply, sse, TEST_TOKEN } from '../../../client/src/test-hub.ts'
 import { OUTPUT_SCHEMAS, type OutputName } from '../output/schemas.ts'
@@ -87,6 +87,45 @@ const schedule: ScheduleDetail = {
   lastGroup: null,
   spec: { type: 'noop' },
 }
+const explanation: Explanation = {
+  job: { id: ended.id, name: 'x', state: 'queued', owner: 'ann', priority: 0 },
+  summary: '2 of 3 known workers could run it, none of them now',
+  waitingFor: null,
+  reasons: [
+    {
+      when: 'notNow',
+      codes: ['busy.gpus'],
+      text: 'needs 2 of the 4 GPUs of each that suit it, 1 are free and 3 taken by jobs',
+      workers: { count: 7, names: ['a', 'b', 'c', 'd', 'e'] },
+      closest: null,
+      job: null,
+    },
+    {
+      when: 'never',
+      codes: ['cpus.total'],
+      text: 'needs 8 CPUs, box has 4',
+      workers: { count: 2, names: ['box', 'nut'] },
+      closest: 'box',
+      job: null,
+    },
+  ],
+  position: { ahead: 1212, isExact: false },
+  start: { p50: NOW, p90: NOW, basis: 'from 212 runs of such jobs', runs: 212 },
+  changes: [
+    {
+      kind: 'spec',
+      text: 'with 1 GPU instead of 2',
+      edits: [{ field: 'resources.gpus', from: 2, to: 1 }],
+      worker: 'a',
+    },
+    {
+      kind: 'resume',
+      text: 'worker nut resumed',
+      edits: [{ field: 'worker', from: 'draining', to: 'nut' }],
+      worker: 'nut',
+    },
+  ],
+}
 const limits = { queued: 5, running: null, gpus: 2, bytes: 1e10 }
 const owner: Owner = { owner: 'ann', counts: group.counts, running: 1, bytes: 5, gpus: 1, limits }
 const token = { id: 't-1', role: 'submit', owner: 'ann', label: '', createdAt: NOW, expiresAt: null, usedBy: null }
@@ -154,6 +193,7 @@ beforeEach(() => {
     'GET /api/v1/listeners': [200, { listeners, addresses: ['10.0.0.5'] }],
     'POST /api/v1/listeners': [201, listeners[1]],
     'DELETE /api/v1/listeners/:id': [204, undefined],
+    'GET /api/v1/jobs/:id/explain': [200, explanation],
     'GET /api/v1/me': [200, { owner: 'ann', role: 'submit', tokenId: 't-1' }],
     'GET /health': [200, { status: 'ok', version: '9', epoch: 3, startedAt: NOW, workers: { connected: 1, total: 1 } }],
   }
@@ -173,6 +213,7 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['submit', ['submit', '-'], 0, ''],
   ['list', ['list', '--state', 'failed,active'], 0, `${ended.id}\n`],
   ['show', ['show', SHORT], 0, `${ended.id}\n`],
+  ['explain', ['explain', SHORT], 0, `${ended.id}\n`],
   ['logs', ['logs', SHORT, '--tail', '5'], 0, `${ended.id}\n`],
   ['wait', ['wait', SHORT], 100, `${ended.id}\n`],
   ['cancel', ['cancel', SHORT], 0, `${ended.id}\n`],
@@ -279,6 +320,23 @@ test('cancel goes on after a job that is not there and exits with what was wrong
   )
   const ran = await stoker(['cancel', 'dead', SHORT, '-q'])
   expect(ran).toEqual({ code: 3, stdout: `${ended.id}\n`, stderr: 'stoker: no job dead\n' })
+})
+
+test('explain says why, who is ahead, when, and what to type', async () => {
+  const { stdout } = await stoker(['explain', SHORT], { columns: 72 })
+  expect(stdout.split('\n')).toEqual([
+    `${SHORT}  queued  x`,
+    'why        2 of 3 known workers could run it, none of them now',
+    'not now    7 workers (a, b, c, d, e, …): needs 2 of the 4 GPUs of each',
+    '           that suit it, 1 are free and 3 taken by jobs',
+    'never      2 workers (box, nut), closest box: needs 8 CPUs, box has 4',
+    'ahead      about 1,212 jobs that compete for its workers',
+    'starts     in about 1.0 s, most likely within 1.0 s (from 212 runs of',
+    '           such jobs)',
+    'now if     with 1 GPU instead of 2, on a',
+    'or         worker nut resumed, on nut: stoker resume nut',
+    '',
+  ])
 })
 
 test('show says what a job waits for, line by line', async () => {

@@ -7,6 +7,7 @@ import type { EngineLoop } from '../engine/loop.ts'
 import type { State, WebhookState } from '../engine/state.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
+import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
@@ -32,6 +33,8 @@ export interface ApiContext {
   /** Null while there is room for new work; cheap, asked before every submit. */
   readonly diskGuard: () => Promise<DiskShortage | null>
   readonly unschedulable: (state: State, bucketId: number) => string | null
+  /** Null for a job that has ended. */
+  readonly explain: (state: State, job: number) => ExplainedJob | null
   readonly isStopping: () => boolean
   /** Figures others count, shown with the API's own. */
   readonly metrics: readonly Metric[]

@@ -8,6 +8,7 @@ import { addBlobRoutes } from './blobs.ts'
 import type { Api, ApiContext, RouteContext } from './context.ts'
 import { addDeviceRoutes } from './devices.ts'
 import { addDocsRoutes } from './docs.ts'
+import { addExplainRoute } from './explain.ts'
 import { addFeedRoute } from './feed.ts'
 import { addGcRoutes } from './gc.ts'
 import { addGroupRoutes } from './groups.ts'
@@ -100,6 +101,7 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
   addJobWishRoutes(api, context)
+  addExplainRoute(api, context)
   addGroupRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)

@@ -50,6 +50,7 @@ const MATRIX: Readonly<Record<string, Line>> = {
   'get /api/v1/jobs': { access: 'people' },
   'post /api/v1/jobs': { access: 'act', body: { type: 'noop' } },
   'get /api/v1/jobs/{id}': { access: 'own', param: 'job' },
+  'get /api/v1/jobs/{id}/explain': { access: 'own', param: 'job' },
   'get /api/v1/jobs/{id}/events': { access: 'own', param: 'job' },
   'get /api/v1/jobs/{id}/logs': { access: 'own', param: 'job' },
   'post /api/v1/jobs/{id}/cancel': { access: 'ownAct', param: 'job' },

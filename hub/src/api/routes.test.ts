@@ -103,6 +103,7 @@ test('an owner sees and touches only what is theirs; the admin sees all', async 
     ['GET', ''],
     ['GET', '/events'],
     ['GET', '/logs'],
+    ['GET', '/explain'],
     ['POST', '/cancel'],
     ['POST', '/retry'],
   ] as const) {

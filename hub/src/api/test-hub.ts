@@ -17,8 +17,10 @@ import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
 import { Collector } from '../retention/collector.ts'
 import { DEFAULT_RETENTION } from '../retention/settings.ts'
+import { explainJob } from '../scheduler/explain/explain-job.ts'
 import { packed } from '../scheduler/packed.ts'
 import { schedulingRules } from '../scheduler/rules.ts'
+import { waitCode } from '../scheduler/wait-code.ts'
 import { createMemoryStore } from '../store/memory/store.ts'
 import type { Store } from '../store/port.ts'
 import { WebhookDispatcher } from '../webhooks/dispatcher.ts'
@@ -113,9 +115,10 @@ export async function openTestHub(
     startedAt: Date.now(),
     diskGuard: async () => null,
     unschedulable: schedulingRules.unschedulable,
+    explain: (state, job) => explainJob(state, packed, job, testNow()),
     isStopping: () => false,
     metrics: [],
-    waitCode: () => 'no-room',
+    waitCode,
     dataSizes: async () => ({ freeBytes: 1e12, parts: { database: 4096 } }),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
@@ -179,15 +182,16 @@ function testListeners(): Listeners {
   return new Listeners({ certificate: () => selfSign(Date.now()), insecure: false, remembered, log: () => {} })
 }
 
+const testNow = (): Now => ({ wall: Date.now(), lease: performance.now() })
+
 async function openEngine(store: Store): Promise<EngineLoop> {
-  const now = (): Now => ({ wall: Date.now(), lease: performance.now() })
   const recovering = new Recovering()
-  const state = recovering.finish(await store.recover(recovering.visit), now())
+  const state = recovering.finish(await store.recover(recovering.visit), testNow())
   const core = new Core(state, packed, schedulingRules)
   core.record({ c: 'epoch', epoch: state.epoch + 1, at: Date.now() })
   return new EngineLoop(core, {
     journal: store,
-    now,
+    now: testNow,
     soon: run => void setImmediate(run),
     isDiskFull: () => false,
     openReserve: async () => false,

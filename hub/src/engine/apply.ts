@@ -5,6 +5,7 @@ import { addGroup, countInGroup } from './groups.ts'
 import { applyOwned } from './owned.ts'
 import { applyOwnerRules } from './owner-rules.ts'
 import { giveUse, settleUse } from './owner-use.ts'
+import { learnRun } from './run-times.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, claimKey, countersOf, type State, type WorkerState } from './state.ts'
 import { bucketOf, countMove } from './tally.ts'
@@ -166,6 +167,7 @@ function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
 
 function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void {
   const active = deactivate(state, change.job)
+  learnRun(state, active, change)
   settleUse(state, active.claim.owner, change.at, false)
   giveBack(state, active.claim)
   if (change.next === 'queued') {

@@ -32,6 +32,7 @@ export function setConnected(state: State, id: string, connected: boolean): void
 
 /** After memory was rebuilt in a running hub: connections and leases are as they were. */
 export function carryLiveness(from: State, to: State): void {
+  to.runTimes.takeOver(from.runTimes)
   for (const [id, worker] of to.workers) {
     const before = from.workers.get(id)
     if (before === undefined) {

@@ -65,6 +65,11 @@ export class QueuedJobs {
     return ends === undefined ? null : (this.#seq[ends.head] ?? null)
   }
 
+  newest(bucket: number): number | null {
+    const ends = this.#ends.get(bucket)
+    return ends === undefined ? null : (this.#seq[ends.tail] ?? null)
+  }
+
   add(job: QueuedJob): void {
     if (this.has(job.seq)) throw new Error(`job ${job.seq} is queued already`)
     const slot = this.#take()

@@ -16,6 +16,7 @@ import type { Fleet } from './fleet.ts'
 import type { GroupState } from './groups.ts'
 import type { OwnerUse } from './owner-use.ts'
 import { QueuedJobs } from './queued-jobs.ts'
+import { RunTimeBook } from './run-times.ts'
 import type { ScheduleState } from './schedules.ts'
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
@@ -210,6 +211,8 @@ export interface State {
   readonly waitingHeads: Map<number, WaitingHead>
   /** Volatile: workers that are kept free for jobs that waited too long; `lookedAt` is lease time. */
   readonly reservations: { held: readonly Reservation[]; lookedAt: number }
+  /** Volatile: how long jobs alike took. */
+  readonly runTimes: RunTimeBook
   /** Volatile: what the next plan has to look at. */
   readonly dirtyBuckets: Set<number>
   readonly dirtyWorkers: Set<string>
@@ -249,6 +252,7 @@ export function emptyState(): State {
     deviceNews: new Map(),
     waitingHeads: new Map(),
     reservations: { held: [], lookedAt: Number.NEGATIVE_INFINITY },
+    runTimes: new RunTimeBook(),
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
   }

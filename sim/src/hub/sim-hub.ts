@@ -3,7 +3,7 @@ import type { Command, NewJob, ReplyTo } from '../../../hub/src/engine/commands.
 import { type Batch, Core } from '../../../hub/src/engine/core.ts'
 import { carryLiveness } from '../../../hub/src/engine/liveness.ts'
 import { Recovering } from '../../../hub/src/engine/recover.ts'
-import type { State } from '../../../hub/src/engine/state.ts'
+import type { Now, State } from '../../../hub/src/engine/state.ts'
 import type { Policy } from '../../../hub/src/scheduler/policy.ts'
 import { schedulingRules } from '../../../hub/src/scheduler/rules.ts'
 import { createMemoryTables, type MemoryTables } from '../../../hub/src/store/memory/tables.ts'
@@ -66,6 +66,10 @@ export class SimHub {
   /** The hub's own clock. */
   get wall(): number | null {
     return this.#running?.clock.now().wall ?? null
+  }
+
+  get now(): Now | null {
+    return this.#running?.clock.now() ?? null
   }
 
   get isIdle(): boolean {

@@ -63,10 +63,16 @@ it('shows workers, their spool and their devices, and forgets workers that are g
 })
 
 it('says how many jobs wait and for how long', async () => {
-  await hub.call('POST', '/api/v1/jobs', { body: { jobs: [{ command: 'x' }, { command: 'y' }] } })
+  await TestWorker.join(hub, { maxJobs: 0 })
+  await hub.call('PUT', '/api/v1/owners/ben/limits', { body: { running: 0 } })
+  const plain = { command: 'x' }
+  await hub.call('POST', '/api/v1/jobs', { body: { jobs: [plain, plain, { ...plain, resources: { gpus: 9 } }] } })
+  await hub.call('POST', '/api/v1/jobs', { body: plain, token: await hub.token('submit', 'ben') })
   expect(await figure('stoker_queued_jobs{reason="no-room"}')).toBe(2)
+  expect(await figure('stoker_queued_jobs{reason="no-worker"}')).toBe(1)
+  expect(await figure('stoker_queued_jobs{reason="limit"}')).toBe(1)
   expect(await figure('stoker_oldest_queued_seconds')).toBeGreaterThanOrEqual(0)
-  expect(await figure('stoker_jobs{state="queued"}')).toBe(2)
+  expect(await figure('stoker_jobs{state="queued"}')).toBe(4)
 })
 
 it('has every figure that the documents name, and the documents name every figure', async () => {

@@ -1,0 +1,20 @@
+import type { Bucket, Now, WorkerState } from '../../engine/state.ts'
+import { neverRefusals } from '../fit.ts'
+import type { View } from '../policy.ts'
+import type { Refusal } from '../refusal.ts'
+import { refusalsNow } from '../refusals-now.ts'
+
+/** Everything that keeps a job from one worker; a limit is told apart, for it is the same everywhere. */
+export interface WorkerReasons {
+  readonly worker: WorkerState
+  readonly never: readonly Refusal[]
+  readonly now: readonly Refusal[]
+}
+
+export function workerReasons(view: View, bucket: Bucket, now: Now): WorkerReasons[] {
+  return [...view.workers.values()].map(worker => ({
+    worker,
+    never: neverRefusals(bucket.shape, worker),
+    now: refusalsNow(view, bucket, worker, now).filter(({ code }) => code !== 'owner.limit'),
+  }))
+}
