@@ -21,9 +21,18 @@ export default defineConfig({
           testTimeout: 20_000,
           isolate: false,
           maxWorkers: '100%',
+          sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: 'slow', include: SLOW, testTimeout: 120_000, hookTimeout: 60_000 } },
+      {
+        test: {
+          name: 'slow',
+          include: SLOW,
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
       {
         test: {
           name: 'system',
@@ -31,6 +40,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 60_000,
           fileParallelism: false,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
