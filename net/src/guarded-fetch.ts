@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import { withDeadline } from './deadline.ts'
 import { GuardedFetchError } from './guarded-fetch-error.ts'
 import { checkedAddresses, pinnedLookup, type Resolve, resolveBySystem } from './resolve-host.ts'
@@ -47,6 +47,8 @@ async function fetchHop(
   const isPrivateAllowed = typeof options.allowPrivate === 'function' ? options.allowPrivate(url) : options.allowPrivate
   const addresses = await checkedAddresses(url, options.resolve ?? resolveBySystem, isPrivateAllowed ?? false)
   signal.throwIfAborted()
+  // Few processes ever fetch; those that do not are spared its memory.
+  const { Agent, request } = await import('undici')
   const dispatcher = new Agent({ connect: { lookup: pinnedLookup(addresses) }, headersTimeout: 0, bodyTimeout: 0 })
   try {
     const response = await request(url, { dispatcher, signal })

@@ -1,4 +1,3 @@
-import { Agent, request } from 'undici'
 import { withDeadline } from './deadline.ts'
 import { type GuardedFetchOptions, parseUrl, placeOf } from './guarded-fetch.ts'
 import { checkedAddresses, pinnedLookup, resolveBySystem } from './resolve-host.ts'
@@ -20,6 +19,7 @@ export async function guardedPost(
     const allowed = typeof options.allowPrivate === 'function' ? options.allowPrivate(target) : options.allowPrivate
     const addresses = await checkedAddresses(target, options.resolve ?? resolveBySystem, allowed ?? false)
     signal.throwIfAborted()
+    const { Agent, request } = await import('undici')
     const dispatcher = new Agent({ connect: { lookup: pinnedLookup(addresses) }, headersTimeout: 0, bodyTimeout: 0 })
     try {
       const { statusCode, body } = await request(target, { ...post, method: 'POST', dispatcher, signal })
