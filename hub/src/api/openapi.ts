@@ -2,6 +2,21 @@ import swagger from '@fastify/swagger'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
 import type { Api, ApiContext } from './context.ts'
 
+/** In the order of the reference page. */
+const TAGS = [
+  'jobs',
+  'groups',
+  'schedules',
+  'content',
+  'webhooks',
+  'secrets',
+  'workers',
+  'owners',
+  'tokens',
+  'listeners',
+  'hub',
+]
+
 /** The document is made from the schemas the routes carry; it must be registered before them. */
 export async function describeRoutes(api: Api, { version }: ApiContext): Promise<void> {
   await api.register(swagger, {
@@ -13,7 +28,7 @@ export async function describeRoutes(api: Api, { version }: ApiContext): Promise
         description: 'Errors are problem details (RFC 9457) with a stable `code`.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      tags: ['jobs', 'content', 'workers', 'tokens', 'secrets', 'listeners', 'hub'].map(name => ({ name })),
+      tags: TAGS.map(name => ({ name })),
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer' },

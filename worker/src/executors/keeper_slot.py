@@ -14,12 +14,11 @@ from keeper_launch import Launch, Refused
 from keeper_limits import Sampler
 from keeper_stage import Stage
 from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, kill_leaves, read, remove_leaves,
-                         send_signal, stat_of, tried, wake_on_child)
+                         send_signal, tried, use_of, wake_on_child)
 
 TELL_EVERY_S = 0.002  # a flood of output becomes at most 500 notices a second
 SWEEP_AGAIN_S = 0.02
 TURN_BYTES = 8 << 20  # one stream's share before the others are heard
-TICKS, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
 
 class Keeper:
@@ -265,9 +264,8 @@ class Keeper:
         self.max_rss = max([int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")], default=0)
 
     def usage(self):
-        stats = [fields for fields in map(stat_of, self.tree()) if fields]
-        cpu_s = self.cpu_s + sum(sum(map(int, fields[11:15])) for fields in stats) / TICKS
-        return max(cpu_s, self.launch.group_cpu_s()), sum(int(fields[21]) for fields in stats) * PAGE
+        cpu_s, rss = use_of(self.tree())
+        return max(self.cpu_s + cpu_s, self.launch.group_cpu_s()), rss
 
     def sample(self):
         self.breach = self.sampler.breach(self.usage)

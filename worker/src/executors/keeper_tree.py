@@ -41,6 +41,13 @@ def stat_of(pid):
     return read(f"/proc/{pid}/stat").rpartition(")")[2].split()
 
 
+def use_of(pids):
+    """CPU seconds, those of reaped children included, and resident bytes of all together."""
+    stats = [fields for fields in map(stat_of, pids) if fields]
+    ticks = sum(sum(map(int, fields[11:15])) for fields in stats)
+    return ticks / os.sysconf("SC_CLK_TCK"), sum(int(fields[21]) for fields in stats) * os.sysconf("SC_PAGE_SIZE")
+
+
 def identity(pid):
     fields = stat_of(pid)
     alive = fields and fields[0] not in "ZX"
