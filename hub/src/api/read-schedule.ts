@@ -41,16 +41,29 @@ async function checked(terms: Omit<Terms, 'nextAt'>, now: number): Promise<Terms
   if (bytes > MAX_SPEC_BYTES)
     throw new Refused('request.too_large', `the spec has ${bytes} bytes, a spec has at most ${MAX_SPEC_BYTES}`)
   const expansion = await expandSpec(JSON.parse(spec), async () => {})
-  const issues = expansion.ok ? waitingIssues(expansion.expanded.specs[0]) : expansion.issues
+  const issues = expansion.ok ? fleetingIssues(expansion.expanded.specs[0]) : expansion.issues
   const wrongSpec = issues.map(issue => ({ ...issue, path: `spec.${issue.path}` }))
   refuse([...(wrongTimes === null ? [] : [wrongTimes]), ...wrongSpec])
   return { ...terms, nextAt: enabled ? nextTime(cron, timezone, now) : null }
 }
 
-/** The jobs a schedule would depend on have long ended when it comes to its later runs. */
-function waitingIssues(spec: JobSpec | undefined): readonly SpecIssue[] {
-  if (spec === undefined || spec.dependsOn.length === 0) return []
-  return [{ path: 'dependsOn', message: `found ${spec.dependsOn.length}; a job of a schedule depends on no other` }]
+/** What would be gone when it comes to later runs: jobs to wait for, and uploads, which are kept only for jobs that are there. */
+function fleetingIssues(spec: JobSpec | undefined): readonly SpecIssue[] {
+  if (spec === undefined) return []
+  const { dependsOn, files } = spec
+  return [
+    ...(dependsOn.length === 0
+      ? []
+      : [{ path: 'dependsOn', message: `found ${dependsOn.length}; a job of a schedule depends on no other` }]),
+    ...(files.length === 0
+      ? []
+      : [
+          {
+            path: 'files',
+            message: `found ${files.length}; uploads are not kept from one run of a schedule to the next`,
+          },
+        ]),
+  ]
 }
 
 function parse<T extends z.ZodObject>(schema: T, body: unknown): z.output<T> {

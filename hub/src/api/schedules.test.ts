@@ -143,3 +143,12 @@ test('runs at once when asked, unless the run before goes on', async () => {
     code: 'schedule.overlap',
   })
 })
+
+test('a schedule names nothing that would be gone at its later runs', async () => {
+  const files = [{ path: 'a', sha256: 'ab'.repeat(32), size: 1 }]
+  const dependsOn = ['01890000-0000-7000-8000-000000000001']
+  const body = { name: 'fleeting', cron: '@daily', spec: { command: 'x', files, dependsOn } }
+  const { status, json } = await hub.call('POST', '/api/v1/schedules', { body })
+  expect(status).toBe(400)
+  expect(json.errors.map(({ path }: { path: string }) => path)).toEqual(['spec.dependsOn', 'spec.files'])
+})
