@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Cleanups } from '../cleanups.ts'
-import type { Findings, PeerName, Rounds } from '../goals.ts'
+import type { PeerName } from '../goals/goal.ts'
+import type { Findings, Rounds } from '../goals/goals.ts'
 import { BullPeer } from '../peers/bullmq.ts'
 import { GraphilePeer } from '../peers/graphile.ts'
 import type { Child } from '../processes/child.ts'

@@ -1,4 +1,5 @@
-import { type Comparison, type Findings, GOALS, type Goal, type GoalName, type Rounds } from '../goals.ts'
+import type { Comparison, Goal } from '../goals/goal.ts'
+import { type Findings, GOALS, type GoalName, type Rounds } from '../goals/goals.ts'
 import { type Figure, figureOf } from '../statistics.ts'
 
 export type Verdict = 'aim' | 'must' | 'missed' | 'not measured' | 'for comparison'

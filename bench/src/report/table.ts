@@ -1,4 +1,4 @@
-import type { Goal } from '../goals.ts'
+import type { Goal } from '../goals/goal.ts'
 import { type Figure, spreadOf } from '../statistics.ts'
 import type { Line } from './lines.ts'
 

@@ -1,22 +1,7 @@
-/** What a measure is compared with, and how far it must and should come; `peer: null` compares with the number itself. */
-export interface Goal {
-  readonly title: string
-  readonly unit: 'jobs/s' | 'ms' | 's' | 'MB'
-  readonly better: 'higher' | 'lower'
-  readonly against: readonly Comparison[]
-}
+import type { Goal } from './goal.ts'
 
-export interface Comparison {
-  readonly peer: PeerName | null
-  readonly must: number | null
-  readonly aim: number | null
-}
-
-const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
-export type PeerName = (typeof PEERS)[number]
-
-/** The measures this bench has, with their goals: ratios against a peer in the same run, else plain numbers. */
-export const GOALS = {
+/** What other queues do too: ratios against a peer in the same run, else plain numbers. */
+export const PEER_GOALS = {
   submitOneByOne: {
     title: 'durable submits one by one, plain HTTP',
     unit: 'jobs/s',
@@ -105,16 +90,3 @@ export const GOALS = {
     against: [{ peer: 'node -e 0', must: 2, aim: 1.3 }],
   },
 } as const satisfies Record<string, Goal>
-
-export type GoalName = keyof typeof GOALS
-
-/** The rounds of a measure, or why there are none. */
-export type Rounds = readonly number[] | { readonly notMeasured: string }
-
-/** What a measure found: our own rounds, and those of each peer it was beside. */
-interface Found {
-  readonly ours: Rounds
-  readonly peers: Partial<Record<PeerName, Rounds>>
-}
-
-export type Findings = Partial<Record<GoalName, Found>>

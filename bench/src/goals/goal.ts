@@ -1,0 +1,16 @@
+/** What a measure is compared with, and how far it must and should come; `peer: null` compares with the number itself. */
+export interface Goal {
+  readonly title: string
+  readonly unit: 'jobs/s' | 'lives/s' | 'MiB/s' | 'ms' | 's' | 'MB' | '%'
+  readonly better: 'higher' | 'lower'
+  readonly against: readonly Comparison[]
+}
+
+export interface Comparison {
+  readonly peer: PeerName | null
+  readonly must: number | null
+  readonly aim: number | null
+}
+
+const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
+export type PeerName = (typeof PEERS)[number]
