@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { ChildProgram } from './harness/child-program.ts'
 import { givenSeed } from './harness/config.ts'
-import { Garbage } from './harness/garbage.ts'
+import { Garbage, withOddNumbers } from './harness/garbage.ts'
 import { House } from './harness/house.ts'
 import { becomes, ended, logOf, run } from './harness/jobs.ts'
 import { callWithNonsense, documentedCalls } from './harness/openapi-calls.ts'
@@ -107,7 +107,8 @@ it('never answers 500, whatever is asked of any documented route', async () => {
   await expectHealthy()
 })
 
-it('outlives workers that talk nonsense before and after a proper hello', async () => {
+/** What a worker says in good order, and the words that open the door for it. */
+async function aVisitor() {
   await house.startWorker('w')
   const { hardware, abilities } = await house.client.worker('w')
   const { secret: join } = await house.client.createToken({ role: 'join' })
@@ -125,6 +126,16 @@ it('outlives workers that talk nonsense before and after a proper hello', async 
     reports: [{ kind: 'ended', fence, at: 0, outcome: 'completed', ...ending }],
     chunks: [{ fence, stream: 'stdout', offset: 0, length: 3, at: 0 }],
   }
+  const visit = async () => {
+    const socket = new WebSocket(`${house.url.replace('http', 'ws')}${NATIVE}`, { headers })
+    await once(socket, 'open')
+    return { socket, over: closed(socket) }
+  }
+  return { hello, report, visit }
+}
+
+it('outlives workers that talk nonsense before and after a proper hello', async () => {
+  const { hello, report, visit } = await aVisitor()
   const known: readonly [unknown, ...unknown[]] = [hello, report, { t: 'beat' }, { t: 'goodbye', reason: 'x' }]
   const nonsense: readonly (() => { data: string | Buffer; binary: boolean })[] = [
     () => ({ data: garbage.bytes(500), binary: true }),
@@ -135,11 +146,9 @@ it('outlives workers that talk nonsense before and after a proper hello', async 
     () => ({ data: Buffer.from(encodeFrame(garbage.spoil(report), [garbage.bytes(10)])), binary: true }),
     () => ({ data: Buffer.from(encodeFrame(report, [Buffer.from('abc')])), binary: true }),
   ]
-  for (let visit = 0; visit < 250; visit += 1) {
-    const socket = new WebSocket(`${house.url.replace('http', 'ws')}${NATIVE}`, { headers })
-    await once(socket, 'open')
-    const over = closed(socket)
-    if (visit % 2 === 0) socket.send(JSON.stringify(hello))
+  for (let visits = 0; visits < 250; visits += 1) {
+    const { socket, over } = await visit()
+    if (visits % 2 === 0) socket.send(JSON.stringify(hello))
     for (let words = 1 + garbage.below(4); words > 0; words -= 1) {
       const { data, binary } = (nonsense[garbage.below(nonsense.length)] ?? nonsense[0])?.() ?? {
         data: '',
@@ -150,12 +159,26 @@ it('outlives workers that talk nonsense before and after a proper hello', async 
     socket.close()
     await over
   }
-  const large = new WebSocket(`${house.url.replace('http', 'ws')}${NATIVE}`, { headers })
-  await once(large, 'open')
-  const over = closed(large)
+  const { socket: large, over } = await visit()
   large.send(Buffer.alloc(20 * 1024 * 1024))
   expect([1006, 1009]).toContain(await over)
   expect((await house.client.workers()).map(({ name }) => name)).toContain('garbage')
+  await expectHealthy()
+})
+
+it('outlives every number of a hello and a report that is none', async () => {
+  const { hello, report, visit } = await aVisitor()
+  const spoilt = [
+    ...withOddNumbers(hello).map(odd => [odd]),
+    ...withOddNumbers(report).map(odd => [hello, Buffer.from(encodeFrame(odd, [Buffer.from('abc')]))]),
+  ]
+  expect(spoilt.length).toBeGreaterThan(100)
+  for (const words of spoilt) {
+    const { socket, over } = await visit()
+    for (const said of words) socket.send(Buffer.isBuffer(said) ? said : JSON.stringify(said))
+    socket.close()
+    await over
+  }
   await expectHealthy()
 })
 

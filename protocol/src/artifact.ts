@@ -32,7 +32,7 @@ export type InputFile = Readonly<z.infer<typeof InputFile>>
 export const ArtifactEntry = z.object({
   path: z.string(),
   sha256: z.string(),
-  size: z.number(),
+  size: z.int().min(0),
   executable: z.boolean(),
 })
 export type ArtifactEntry = Readonly<z.infer<typeof ArtifactEntry>>

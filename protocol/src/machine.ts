@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
 export const Gpu = z.object({
-  index: z.number(),
+  index: z.int().min(0),
   uuid: z.string(),
   name: z.string(),
-  memoryMb: z.number(),
+  memoryMb: z.int().min(0),
   driver: z.string().nullable(),
   simulated: z.boolean(),
 })
@@ -23,7 +23,7 @@ export type GpuSample = Readonly<z.infer<typeof GpuSample>>
 /** What a worker sees of a device now: memory that programs of others use (null if it cannot tell), and what is wrong with it. */
 export const DeviceNews = z.object({
   uuid: z.string(),
-  foreignMb: z.number().nullable(),
+  foreignMb: z.number().min(0).nullable(),
   fault: z.string().nullable(),
 })
 export type DeviceNews = Readonly<z.infer<typeof DeviceNews>>
@@ -41,9 +41,9 @@ export type HostSample = Readonly<z.infer<typeof HostSample>>
 /** What a machine really has, as probed. */
 export const Hardware = z.object({
   cpuModel: z.string(),
-  cores: z.number(),
-  memoryBytes: z.number(),
-  disk: z.object({ freeBytes: z.number(), totalBytes: z.number() }),
+  cores: z.int().min(0),
+  memoryBytes: z.int().min(0),
+  disk: z.object({ freeBytes: z.int().min(0), totalBytes: z.int().min(0) }),
   hostname: z.string(),
   os: z.string(),
   arch: z.string(),

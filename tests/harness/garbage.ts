@@ -65,3 +65,14 @@ export class Garbage {
     return Object.fromEntries(entries.filter(([key]) => key !== chosen || this.below(4) > 0))
   }
 }
+
+/** Copies of which each has one number, whichever there is, replaced by one that no counter should hold. */
+export function withOddNumbers(value: unknown): unknown[] {
+  if (typeof value === 'number') return [1.5, -1, 1e308, 2 ** 53, -(2 ** 63)].filter(odd => odd !== value)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, one]) =>
+    withOddNumbers(one).map(odd =>
+      Array.isArray(value) ? value.map((kept, i) => (String(i) === key ? odd : kept)) : { ...value, [key]: odd },
+    ),
+  )
+}

@@ -4,12 +4,17 @@ import { JobSpec } from '../job-spec.ts'
 import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
 import { OfferedSecrets } from '../secret.ts'
 
+/** Numbers a peer says become columns of whole numbers: anything else is refused at the door. */
+const count = z.int().min(0)
+const at = z.int()
+/** Beyond any machine. */
+const MAX_CPUS = 1_000_000
+
 /** Names one attempt for ever: the job's number, the hub's epoch when it was placed, and the attempt's number. */
-export const Fence = z.object({ job: z.number(), epoch: z.number(), attempt: z.number() })
+export const Fence = z.object({ job: count, epoch: count, attempt: count })
 export type Fence = Readonly<z.infer<typeof Fence>>
 
-const Version = z.object({ major: z.number(), minor: z.number() })
-const at = z.number()
+const Version = z.object({ major: count, minor: count })
 
 export const AttemptReport = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('starting'), fence: Fence, at, operation: z.string().nullable() }),
@@ -20,8 +25,8 @@ export const AttemptReport = z.discriminatedUnion('kind', [
     fence: Fence,
     at,
     outcome: z.enum(['completed', 'failed', 'canceled', 'timed_out', 'lost']),
-    startedAt: z.number().nullable(),
-    exitCode: z.number().nullable(),
+    startedAt: at.nullable(),
+    exitCode: z.int().nullable(),
     signal: z.string().nullable(),
     error: z.string().nullable(),
     note: z.string().nullable(),
@@ -38,8 +43,8 @@ export type EndedReport = Extract<AttemptReport, { kind: 'ended' }>
 export const Chunk = z.object({
   fence: Fence,
   stream: z.enum(['stdout', 'stderr']),
-  offset: z.number(),
-  length: z.number(),
+  offset: count,
+  length: count,
   at,
 })
 export type Chunk = Readonly<z.infer<typeof Chunk>>
@@ -47,7 +52,7 @@ export type Chunk = Readonly<z.infer<typeof Chunk>>
 export const Holding = z.object({
   fence: Fence,
   state: z.enum(['starting', 'running', 'stopping', 'ended']),
-  startedAt: z.number().nullable(),
+  startedAt: at.nullable(),
 })
 export type Holding = Readonly<z.infer<typeof Holding>>
 
@@ -60,15 +65,15 @@ export const Hello = z.object({
   bootId: z.string(),
   name: z.string(),
   tags: z.array(z.string()),
-  maxJobs: z.number(),
-  cpus: z.number(),
-  memoryBytes: z.number(),
-  window: z.number(),
+  maxJobs: count,
+  cpus: z.number().min(0).max(MAX_CPUS),
+  memoryBytes: count,
+  window: count,
   hardware: Hardware,
   abilities: Abilities,
-  epochSeen: z.number(),
+  epochSeen: count,
   /** The lowest batch number the worker may still send: all before it were acknowledged. */
-  nextBatch: z.number(),
+  nextBatch: count,
   holding: z.array(Holding),
   draining: z.boolean(),
   devices: z.array(DeviceNews).optional(),
@@ -77,7 +82,7 @@ export type Hello = Readonly<z.infer<typeof Hello>>
 
 export const Report = z.object({
   t: z.literal('report'),
-  n: z.number(),
+  n: count,
   reports: z.array(AttemptReport),
   chunks: z.array(Chunk),
 })
@@ -102,7 +107,7 @@ export const Live = z.object({
   gpus: z.array(GpuSample),
   attempts: z.array(LiveAttempt),
   /** Output that was sent and not yet acknowledged; absent in messages that tell progress only. */
-  spoolBytes: z.number().optional(),
+  spoolBytes: count.optional(),
   /** Left out when nobody looked; of a device that is not named there is no news. */
   devices: z.array(DeviceNews).optional(),
 })
@@ -118,11 +123,11 @@ export const Welcome = z.object({
   t: z.literal('welcome'),
   protocol: Version,
   version: z.string(),
-  epoch: z.number(),
-  ackedBatch: z.number(),
-  creditBytes: z.number(),
-  beatMs: z.number(),
-  liveMs: z.number(),
+  epoch: count,
+  ackedBatch: count,
+  creditBytes: count,
+  beatMs: count,
+  liveMs: count,
   stale: z.array(Fence),
   draining: z.boolean(),
 })
@@ -143,7 +148,7 @@ export type Offer = Readonly<z.infer<typeof Offer>>
 export const Offers = z.object({ t: z.literal('offers'), offers: z.array(Offer) })
 
 /** All batches up to n are durable: the worker forgets them. */
-export const Ack = z.object({ t: z.literal('ack'), n: z.number() })
+export const Ack = z.object({ t: z.literal('ack'), n: count })
 
 export const Stop = z.object({ fence: Fence, cause: z.enum(['canceled', 'stale']), by: z.string().nullable() })
 export type Stop = Readonly<z.infer<typeof Stop>>

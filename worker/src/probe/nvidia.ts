@@ -30,7 +30,7 @@ function parseGpu(line: string): Gpu | null {
     index: position,
     uuid,
     name,
-    memoryMb: numberIn(memory) ?? 0,
+    memoryMb: Math.round(numberIn(memory) ?? 0),
     driver: driver === undefined || driver.startsWith('[') ? null : driver,
     simulated: false,
   }
