@@ -36,6 +36,8 @@ const later = (reason: string) => z.custom<never>(value => value === undefined, 
 export const Priority = z.int().min(-100).max(100)
 
 const RETRYABLE = ['failed', 'timed_out'] as const
+export const NO_RETRIES = { max: 0, on: ['failed' as const], initialMs: 1000, maxMs: 300_000 }
+export const OUTPUT_LIMIT_BYTES = 2 ** 30
 const Retries = z.union([
   z.int().min(0).max(100),
   z.strictObject({
@@ -142,42 +144,54 @@ export const JobSpecInput = SpecInput.extend({
 })
 export type JobSpecInput = z.input<typeof JobSpecInput>
 
-/** A job as the house knows it: defaults applied, sizes in bytes, durations in milliseconds. Tolerant when read back from the store. */
+/**
+ * A job as the house knows it: defaults applied, sizes in bytes, durations in milliseconds. As it is kept and sent it
+ * leaves out what says nothing (see `writeSpec`); what a missing field means here never changes.
+ */
 export const JobSpec = z.object({
   name: z.string(),
   type: z.enum(JOB_TYPES),
-  command: z.union([z.string(), z.array(z.string())]).nullable(),
-  input: z.record(z.string(), z.json()),
-  env: z.record(z.string(), z.string()),
-  isolation: z.enum(['auto', 'none', 'sandbox']),
-  network: z.enum(['none', 'internet', 'host']).nullable(),
-  resources: z.object({
-    gpus: z.number(),
-    gpuMemoryBytes: z.number().nullable(),
-    gpuModel: z.string().nullable(),
-    gpuSharing: z.enum(['exclusive', 'shared']).default('exclusive'),
-    cpus: z.number(),
-    memoryBytes: z.number().nullable(),
-    diskBytes: z.number().nullable().default(null),
-  }),
-  placement: z.object({
-    worker: z.string().nullable(),
-    exclude: z.array(z.string()).default([]),
-    tags: z.array(z.string()),
-    avoidTags: z.array(z.string()).default([]),
-    preferTags: z.array(z.string()).default([]),
-  }),
-  priority: z.number(),
-  timeoutMs: z.number().nullable(),
-  lostAfterMs: z.number().nullable(),
-  retries: z.object({
-    max: z.number(),
-    on: z.array(z.enum(RETRYABLE)),
-    initialMs: z.number(),
-    maxMs: z.number(),
-  }),
-  labels: z.record(z.string(), z.string()),
-  outputLimitBytes: z.number(),
+  command: z
+    .union([z.string(), z.array(z.string())])
+    .nullable()
+    .default(null),
+  input: z.record(z.string(), z.json()).default({}),
+  env: z.record(z.string(), z.string()).default({}),
+  isolation: z.enum(['auto', 'none', 'sandbox']).default('auto'),
+  network: z.enum(['none', 'internet', 'host']).nullable().default(null),
+  resources: z
+    .object({
+      gpus: z.number().default(0),
+      gpuMemoryBytes: z.number().nullable().default(null),
+      gpuModel: z.string().nullable().default(null),
+      gpuSharing: z.enum(['exclusive', 'shared']).default('exclusive'),
+      cpus: z.number().default(0),
+      memoryBytes: z.number().nullable().default(null),
+      diskBytes: z.number().nullable().default(null),
+    })
+    .prefault({}),
+  placement: z
+    .object({
+      worker: z.string().nullable().default(null),
+      exclude: z.array(z.string()).default([]),
+      tags: z.array(z.string()).default([]),
+      avoidTags: z.array(z.string()).default([]),
+      preferTags: z.array(z.string()).default([]),
+    })
+    .prefault({}),
+  priority: z.number().default(0),
+  timeoutMs: z.number().nullable().default(null),
+  lostAfterMs: z.number().nullable().default(null),
+  retries: z
+    .object({
+      max: z.number(),
+      on: z.array(z.enum(RETRYABLE)),
+      initialMs: z.number(),
+      maxMs: z.number(),
+    })
+    .default(NO_RETRIES),
+  labels: z.record(z.string(), z.string()).default({}),
+  outputLimitBytes: z.number().default(OUTPUT_LIMIT_BYTES),
   files: z.array(InputFile).default([]),
   outputs: z.array(z.string()).default([]),
   dependsOn: z.array(Dependency).default([]),
@@ -250,7 +264,7 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     lostAfterMs: input.lostAfter ?? null,
     retries: { max: retries.max, on: retries.on, initialMs: retries.backoff.initial, maxMs: retries.backoff.max },
     labels: input.labels ?? {},
-    outputLimitBytes: input.outputLimit ?? 2 ** 30,
+    outputLimitBytes: input.outputLimit ?? OUTPUT_LIMIT_BYTES,
     files: (input.files ?? []).map(({ unpack, executable, ...file }) => ({
       ...file,
       unpack: unpack ?? null,

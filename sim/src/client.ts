@@ -1,4 +1,4 @@
-import type { JobSpec, Refused } from '@stoker/protocol'
+import { type JobSpec, type Refused, writeSpec } from '@stoker/protocol'
 import type { NewGroup, NewJob } from '../../hub/src/engine/commands.ts'
 import type { SimHub } from './hub/sim-hub.ts'
 import { resolveLinks } from './links.ts'
@@ -120,7 +120,7 @@ export class Client {
 }
 
 function newJob(id: string, spec: JobSpec): NewJob {
-  return { id, spec, specText: JSON.stringify(spec), retryOf: null }
+  return { id, spec, specText: writeSpec(spec), retryOf: null }
 }
 
 function ignore(): void {}

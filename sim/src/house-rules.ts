@@ -1,4 +1,4 @@
-import { type JobSpec, NO_LIMITS } from '@stoker/protocol'
+import { type JobSpec, NO_LIMITS, writeSpec } from '@stoker/protocol'
 import type { Command, NewJob } from '../../hub/src/engine/commands.ts'
 import type { SimHub } from './hub/sim-hub.ts'
 import type { Random } from './world/random.ts'
@@ -85,7 +85,7 @@ export class HouseRules {
     const spec = this.#ports.job()
     this.#lastId += 1
     const id = `00000000-0000-7000-9000-${this.#lastId.toString(16).padStart(12, '0')}`
-    const job: NewJob = { id, spec, specText: JSON.stringify(spec), retryOf: null }
+    const job: NewJob = { id, spec, specText: writeSpec(spec), retryOf: null }
     const next = { dueAt, nextAt: this.#next(Math.max(dueAt, wall)), missed: null, refused: null }
     return { kind: 'fire', schedule: SCHEDULE, jobs: [job], groups: [], ...next }
   }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '@stoker/files'
-import { type Fence, fenceKey, JobSpec, Refused } from '@stoker/protocol'
+import { type Fence, fenceKey, Refused, readSpec } from '@stoker/protocol'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { claimKey, type State } from '../engine/state.ts'
 import type { RouteContext } from './context.ts'
@@ -28,7 +28,7 @@ export function attemptGuard({ engine, queries }: RouteContext): onRequestAsyncH
       const named = fence === null ? 'what the path names' : `attempt ${fenceKey(fence)}`
       throw new Refused('stale.attempt', `${named} is no attempt that worker ${worker} holds now`)
     }
-    const { files } = JobSpec.parse(JSON.parse(job.spec))
+    const { files } = readSpec(job.spec)
     calls.set(request, { owner: job.owner, files: new Set(files.map(file => file.sha256)) })
   }
 }

@@ -1,4 +1,4 @@
-import { type GroupRow, type JobRow, type JobState, Refused } from '@stoker/protocol'
+import { type GroupRow, type JobRow, type JobState, Refused, readSpec } from '@stoker/protocol'
 import type { NewGroup, NewJob } from '../engine/commands.ts'
 import type { Queries } from '../store/port.ts'
 import type { RouteContext } from './context.ts'
@@ -35,7 +35,7 @@ export async function retriedMembers(
       `group ${group.id} has ${group.succeeded} jobs that succeeded and ${going} that have not ended; none failed, timed out or was canceled`,
     )
   }
-  const jobs = rows.map(row => ({ id: newId(), spec: JSON.parse(row.spec), specText: row.spec, retryOf: row.id }))
+  const jobs = rows.map(row => ({ id: newId(), spec: readSpec(row.spec), specText: row.spec, retryOf: row.id }))
   const { name, maxParallel } = group
   return { jobs, groups: [{ id: newId(), name, first: 0, size: jobs.length, maxParallel, retryOf: group.id }] }
 }

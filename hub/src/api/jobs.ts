@@ -4,11 +4,13 @@ import {
   JobDetail,
   JobPage,
   type JobRow,
-  JobSpec,
+  type JobSpec,
   JobState,
   Problem,
   Refused,
+  readSpec,
   Submitted,
+  writeSpec,
 } from '@stoker/protocol'
 import { z } from 'zod'
 import type { Queries } from '../store/port.ts'
@@ -125,7 +127,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
       if (!isTerminal(row.state))
         throw new Refused('job.not_ended', `job ${row.id} is ${row.state}; only an ended job can be retried`)
       const spec = await specForRetry(queries, row)
-      const job = { id: context.newId(), spec, specText: JSON.stringify(spec), retryOf: row.id }
+      const job = { id: context.newId(), spec, specText: writeSpec(spec), retryOf: row.id }
       return submit(context, reply, { owner: row.owner, jobs: [job], groups: [], key: null, failFast: false })
     },
   })
@@ -133,7 +135,7 @@ export function addJobRoutes(api: Api, context: RouteContext): void {
 
 /** As it was asked for last: with its present priority, not held, and waiting only for jobs that have not ended. */
 async function specForRetry(queries: Queries, row: JobRow): Promise<JobSpec> {
-  const spec = JobSpec.parse(JSON.parse(row.spec))
+  const spec = readSpec(row.spec)
   const others = await Promise.all(spec.dependsOn.map(({ job }) => queries.jobById(job)))
   const dependsOn = spec.dependsOn.filter((_, index) => !isTerminal(others[index]?.state ?? 'canceled'))
   return { ...spec, priority: row.priority, hold: false, dependsOn }

@@ -1,4 +1,4 @@
-import { type Dependency, isJobId, type JobSpec, Refused, type SpecIssue } from '@stoker/protocol'
+import { type Dependency, isJobId, type JobSpec, Refused, type SpecIssue, writeSpec } from '@stoker/protocol'
 import type { NewJob } from '../engine/commands.ts'
 
 /** The jobs of a batch with every dependency named by id: a name is that of exactly one other member. */
@@ -11,7 +11,7 @@ export function linkMembers(jobs: readonly NewJob[]): readonly NewJob[] {
   if (named === specs) return jobs
   return jobs.map((job, index) => {
     const spec = named[index] ?? job.spec
-    return spec.dependsOn.length === 0 ? job : { ...job, spec, specText: JSON.stringify(spec) }
+    return spec.dependsOn.length === 0 ? job : { ...job, spec, specText: writeSpec(spec) }
   })
 }
 

@@ -6,6 +6,7 @@ import {
   type JobDetail,
   type JobRow,
   type Progress,
+  readSpec,
   type WaitingFor,
 } from '@stoker/protocol'
 import type { State } from '../engine/state.ts'
@@ -33,7 +34,7 @@ export async function viewJobDetail(context: ViewPorts & Pick<ApiContext, 'queri
     const last = earlier.some(({ number }) => number === row.attempts) ? null : lastAttempt(row, live)
     return {
       ...jobView(row, live),
-      spec: JSON.parse(row.spec),
+      spec: readSpec(row.spec),
       result: row.result === null ? null : JSON.parse(row.result),
       history: last === null ? history : [...history, last],
     }

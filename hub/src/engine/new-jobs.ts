@@ -1,4 +1,4 @@
-import type { ExpandedSpec } from '@stoker/protocol'
+import { type ExpandedSpec, writeSpec } from '@stoker/protocol'
 import type { NewGroup, NewJob } from './commands.ts'
 
 /** Written specs as a submit takes them: each job and each group with its id. */
@@ -10,7 +10,7 @@ export function newJobs(
   const groups: NewGroup[] = []
   for (const { specs, group } of written) {
     if (group !== null) groups.push({ id: newId(), ...group, first: jobs.length, size: specs.length, retryOf: null })
-    for (const spec of specs) jobs.push({ id: newId(), spec, specText: JSON.stringify(spec), retryOf: null })
+    for (const spec of specs) jobs.push({ id: newId(), spec, specText: writeSpec(spec), retryOf: null })
   }
   return { jobs, groups }
 }

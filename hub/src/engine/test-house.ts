@@ -7,6 +7,7 @@ import {
   type JobSpecInput,
   PROTOCOL,
   parseJobSpec,
+  writeSpec,
 } from '@stoker/protocol'
 import { packed } from '../scheduler/packed.ts'
 import type { Policy } from '../scheduler/policy.ts'
@@ -22,7 +23,7 @@ import { emptyState, type Now } from './state.ts'
 export function aJob(spec: JobSpecInput = {}, id = `job-${Math.random()}`): NewJob {
   const parsed = parseJobSpec({ type: spec.command === undefined ? 'noop' : 'command', ...spec })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
-  return { id, spec: parsed.spec, specText: JSON.stringify(parsed.spec), retryOf: null }
+  return { id, spec: parsed.spec, specText: writeSpec(parsed.spec), retryOf: null }
 }
 
 export function aHello(workerId: string, facts: Partial<Hello> & { readonly gpus?: number } = {}): Hello {

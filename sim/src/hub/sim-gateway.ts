@@ -1,4 +1,4 @@
-import { type Fence, type Hello, JobSpec, type Offer, type Stop } from '@stoker/protocol'
+import { type Fence, type Hello, type JobSpec, type Offer, readSpec, type Stop } from '@stoker/protocol'
 import type { NewJob } from '../../../hub/src/engine/commands.ts'
 import type { Batch } from '../../../hub/src/engine/core.ts'
 import { setConnected } from '../../../hub/src/engine/liveness.ts'
@@ -210,7 +210,7 @@ export class SimGateway {
 
   #stored(job: number): { readonly id: string; readonly spec: JobSpec } | null {
     const row = this.#ports.tables.queries.offers([job])[0]
-    return row === undefined ? null : { id: row.id, spec: JobSpec.parse(JSON.parse(row.spec)) }
+    return row === undefined ? null : { id: row.id, spec: readSpec(row.spec) }
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Fence, JobSpec, type Offer } from '@stoker/protocol'
+import { type Fence, type JobSpec, type Offer, readSpec } from '@stoker/protocol'
 import type { Batch } from '../../engine/core.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
 import type { Queries } from '../../store/port.ts'
@@ -41,14 +41,14 @@ async function specsOf(jobs: readonly number[], queries: Queries): Promise<Map<n
   if (jobs.length === 0) return new Map()
   const rows = await queries.offers(jobs)
   const parsed = new Map<string, JobSpec>()
-  return new Map(rows.map(({ seq, id, spec }) => [seq, { id, spec: readSpec(spec, parsed) }]))
+  return new Map(rows.map(({ seq, id, spec }) => [seq, { id, spec: readOnce(spec, parsed) }]))
 }
 
 /** Jobs of one submission often have the same spec to the letter: it is read once. */
-function readSpec(text: string, parsed: Map<string, JobSpec>): JobSpec {
+function readOnce(text: string, parsed: Map<string, JobSpec>): JobSpec {
   const known = parsed.get(text)
   if (known !== undefined) return known
-  const spec = JobSpec.parse(JSON.parse(text))
+  const spec = readSpec(text)
   parsed.set(text, spec)
   return spec
 }
