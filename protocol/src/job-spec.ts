@@ -211,9 +211,9 @@ export function parseJobSpec(value: unknown): ParsedSpec {
   const input = parsed.data
   const type = input.type ?? 'command'
   const issues = [
-    ...checkInput(type, input.command, input.input ?? {}),
+    ...checkInput(type, input.command, input.input ?? NOTHING),
     ...checkTransfers(type, input),
-    ...checkWishes(input.resources ?? {}, input.placement ?? {}),
+    ...checkWishes(input.resources ?? NOTHING, input.placement ?? NOTHING),
   ]
   if (issues.length > 0) return { ok: false, issues }
   if (input.isolation === 'none' && input.network === 'none') {
@@ -230,51 +230,74 @@ export function parseJobSpec(value: unknown): ParsedSpec {
 }
 
 function secretIssues({ type, secrets, env }: JobSpec): readonly SpecIssue[] {
-  if (secrets.length > 0 && isInline(type))
-    return [{ path: 'secrets', message: `type ${type} starts no program that could read them` }]
+  if (secrets.length === 0) return NONE
+  if (isInline(type)) return [{ path: 'secrets', message: `type ${type} starts no program that could read them` }]
   return checkSecretUses(secrets, env)
 }
 
+/** Small jobs ask for next to nothing: what they leave out is shared by all, never written to. */
+const NOTHING = Object.freeze({})
+const NONE: never[] = []
+Object.freeze(NONE)
+const ANYWHERE = Object.freeze(placementOf({}))
+const NO_DEVICE = {
+  gpus: 0,
+  gpuMemoryBytes: null,
+  gpuModel: null,
+  gpuSharing: 'exclusive' as const,
+  memoryBytes: null,
+  diskBytes: null,
+}
+const INLINE_SHARE = Object.freeze({ ...NO_DEVICE, cpus: 0 })
+const PROGRAM_SHARE = Object.freeze({ ...NO_DEVICE, cpus: DEFAULT_CPUS })
+
 function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): JobSpec {
-  const retries =
-    typeof input.retries === 'number' || input.retries === undefined
-      ? { max: input.retries ?? 0, on: ['failed' as const], backoff: { initial: 1000, max: 300_000 } }
-      : input.retries
-  const resources = input.resources ?? {}
+  const { resources, placement, files, outputs, dependsOn, secrets } = input
+  const share = isInline(type) ? INLINE_SHARE : PROGRAM_SHARE
   return {
     name: input.name ?? defaultName(type, input.command),
     type,
     command: input.command ?? null,
-    input: input.input ?? {},
-    env: input.env ?? {},
+    input: input.input ?? NOTHING,
+    env: input.env ?? NOTHING,
     isolation: input.isolation ?? 'auto',
     network: input.network ?? null,
-    resources: {
-      gpus: resources.gpus ?? (asksForDevices(resources) ? 1 : 0),
-      gpuMemoryBytes: resources.gpuMemory ?? null,
-      gpuModel: resources.gpuModel ?? null,
-      gpuSharing: resources.gpuSharing ?? 'exclusive',
-      cpus: resources.cpus ?? (isInline(type) ? 0 : DEFAULT_CPUS),
-      memoryBytes: resources.memory ?? null,
-      diskBytes: resources.disk ?? null,
-    },
-    placement: placementOf(input.placement ?? {}),
+    resources: resources === undefined ? share : resourcesOf(resources, share.cpus),
+    placement: placement === undefined ? ANYWHERE : placementOf(placement),
     priority: input.priority ?? 0,
     timeoutMs: input.timeout ?? null,
     lostAfterMs: input.lostAfter ?? null,
-    retries: { max: retries.max, on: retries.on, initialMs: retries.backoff.initial, maxMs: retries.backoff.max },
-    labels: input.labels ?? {},
+    retries: input.retries === undefined ? NO_RETRIES : retriesOf(input.retries),
+    labels: input.labels ?? NOTHING,
     outputLimitBytes: input.outputLimit ?? OUTPUT_LIMIT_BYTES,
-    files: (input.files ?? []).map(({ unpack, executable, ...file }) => ({
-      ...file,
-      unpack: unpack ?? null,
-      executable: executable ?? false,
-    })),
-    outputs: [...new Set(input.outputs ?? [])],
-    dependsOn: completeDependencies(input.dependsOn ?? []),
+    files: files === undefined ? NONE : files.map(fileOf),
+    outputs: outputs === undefined ? NONE : [...new Set(outputs)],
+    dependsOn: dependsOn === undefined ? NONE : completeDependencies(dependsOn),
     hold: input.hold ?? false,
-    secrets: secretUses(input.secrets ?? []),
+    secrets: secrets === undefined ? NONE : secretUses(secrets),
   }
+}
+
+function resourcesOf(asked: NonNullable<z.output<typeof SpecInput>['resources']>, cpus: number): JobSpec['resources'] {
+  return {
+    gpus: asked.gpus ?? (asksForDevices(asked) ? 1 : 0),
+    gpuMemoryBytes: asked.gpuMemory ?? null,
+    gpuModel: asked.gpuModel ?? null,
+    gpuSharing: asked.gpuSharing ?? 'exclusive',
+    cpus: asked.cpus ?? cpus,
+    memoryBytes: asked.memory ?? null,
+    diskBytes: asked.disk ?? null,
+  }
+}
+
+function retriesOf(asked: z.output<typeof Retries>): JobSpec['retries'] {
+  if (typeof asked === 'number') return { ...NO_RETRIES, max: asked }
+  const { max, on, backoff } = asked
+  return { max, on, initialMs: backoff.initial, maxMs: backoff.max }
+}
+
+function fileOf({ unpack, executable, ...file }: z.output<typeof FileInput>): InputFile {
+  return { ...file, unpack: unpack ?? null, executable: executable ?? false }
 }
 
 /** What a job is called that was given no name. */

@@ -19,8 +19,8 @@ export function specRecord(spec: JobSpec): object {
     env: anyKey(spec.env),
     isolation: spec.isolation === 'auto' ? undefined : spec.isolation,
     network: spec.network ?? undefined,
-    resources: resourcesRecord(spec.resources),
-    placement: placementRecord(spec.placement),
+    resources: anyValue(resourcesRecord(spec.resources)),
+    placement: anyValue(placementRecord(spec.placement)),
     priority: spec.priority || undefined,
     timeoutMs: spec.timeoutMs ?? undefined,
     lostAfterMs: spec.lostAfterMs ?? undefined,
@@ -35,8 +35,8 @@ export function specRecord(spec: JobSpec): object {
   }
 }
 
-function resourcesRecord(resources: JobSpec['resources']): object | undefined {
-  return anyValue({
+function resourcesRecord(resources: JobSpec['resources']) {
+  return {
     gpus: resources.gpus || undefined,
     gpuMemoryBytes: resources.gpuMemoryBytes ?? undefined,
     gpuModel: resources.gpuModel ?? undefined,
@@ -44,17 +44,17 @@ function resourcesRecord(resources: JobSpec['resources']): object | undefined {
     cpus: resources.cpus || undefined,
     memoryBytes: resources.memoryBytes ?? undefined,
     diskBytes: resources.diskBytes ?? undefined,
-  })
+  }
 }
 
-function placementRecord(placement: JobSpec['placement']): object | undefined {
-  return anyValue({
+function placementRecord(placement: JobSpec['placement']) {
+  return {
     worker: placement.worker ?? undefined,
     exclude: anyOf(placement.exclude),
     tags: anyOf(placement.tags),
     avoidTags: anyOf(placement.avoidTags),
     preferTags: anyOf(placement.preferTags),
-  })
+  }
 }
 
 function isOnce({ max, on, initialMs, maxMs }: JobSpec['retries']): boolean {

@@ -36,7 +36,7 @@ export function termsOf(spec: JobSpec): Terms {
   }
 }
 
-/** Values only, in the order of the schema: this is written for every job that comes in. */
+/** Every value with a mark between, written for every job that comes in; free text is quoted, and the owner comes last. */
 export function bucketKey(
   owner: string,
   priority: number,
@@ -44,6 +44,19 @@ export function bucketKey(
   terms: Terms,
   groupId: string | null = null,
 ): string {
-  const group = groupId === null ? [] : [groupId]
-  return JSON.stringify([owner, priority, Object.values(shape), Object.values(terms), ...group])
+  const { executor, gpus, gpuMemoryMb, gpuSharing, cpusMilli, memoryMb, python, isolation, network } = shape
+  const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${gpuSharing}|${cpusMilli}|${memoryMb}`
+  const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}`
+  const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`
+  const { timeoutMs, lostAfterMs, retryMax, retryOn, retryInitialMs, retryMaxMs } = terms
+  const times = `${timeoutMs}|${lostAfterMs}|${retryMax}|${retryOn.join()}|${retryInitialMs}|${retryMaxMs}`
+  return `${priority}|${devices}|${rooms}|${tags}|${times}|${groupId}|${owner}`
+}
+
+function quoted(text: string | null): string {
+  return text === null ? '' : JSON.stringify(text)
+}
+
+function listed(list: readonly string[]): string {
+  return list.length === 0 ? '' : JSON.stringify(list)
 }

@@ -1,4 +1,4 @@
-import { Refused } from '@stoker/protocol'
+import { type ChangeOf, Refused } from '@stoker/protocol'
 import type { Command, Facts, NewJob, Replies } from '../commands.ts'
 import type { Edge } from '../edges.ts'
 import { queueRefusal } from '../owner-limits.ts'
@@ -37,16 +37,10 @@ export function decideSubmit(
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1
   const groupOf = startGroups(command, firstSeq, now, emit)
-  const placed = jobs.map((job, index) => ({
-    seq: firstSeq + index,
-    id: job.id,
-    bucket: bucketFor(state, asksOf(owner, job, groupOf(index)), emit),
-    name: job.spec.name,
-    type: job.spec.type,
-    ...(job.retryOf === null ? {} : { retryOf: job.retryOf }),
-    ...dependsOn(edges[index] ?? []),
-    ...(job.spec.hold ? { heldBy: owner } : {}),
-  }))
+  const placed = jobs.map((job, index) => {
+    const bucket = bucketFor(state, asksOf(owner, job, groupOf(index)), emit)
+    return submittedJob(job, firstSeq + index, bucket, owner, edges[index] ?? NO_EDGES)
+  })
   jobs.forEach((job, index) => {
     emit.submission(firstSeq + index, job)
   })
@@ -82,9 +76,16 @@ function asksOf(owner: string, { spec }: NewJob, groupId: string | null) {
   return { owner, priority: spec.priority, shape: shapeOf(spec), terms: termsOf(spec), groupId }
 }
 
-function dependsOn(edges: readonly Edge[]) {
-  if (edges.length === 0) return {}
-  return { dependsOn: edges.map(({ dependency, id, kind }) => ({ seq: dependency, id, on: kind })) }
+type SubmittedJob = ChangeOf<'submitted'>['jobs'][number]
+const NO_EDGES: readonly Edge[] = []
+
+/** Few jobs have more than the first five; none gets a field it does not need, for all are journaled. */
+function submittedJob(job: NewJob, seq: number, bucket: number, heldBy: string, edges: readonly Edge[]): SubmittedJob {
+  const made: SubmittedJob = { seq, id: job.id, bucket, name: job.spec.name, type: job.spec.type }
+  if (job.retryOf !== null) made.retryOf = job.retryOf
+  if (edges.length > 0) made.dependsOn = edges.map(({ dependency, id, kind }) => ({ seq: dependency, id, on: kind }))
+  if (job.spec.hold) made.heldBy = heldBy
+  return made
 }
 
 function verdicts(state: State, jobs: readonly { readonly bucket: number }[], rules: Rules): (string | null)[] {

@@ -1,0 +1,80 @@
+import { Shape, Terms } from '@stoker/protocol'
+import { expect, it } from 'vitest'
+import { bucketKey } from './shape-of.ts'
+
+const SHAPE: Shape = {
+  executor: 'inline',
+  gpus: 0,
+  gpuMemoryMb: 0,
+  gpuModel: null,
+  gpuSharing: 'exclusive',
+  cpusMilli: 0,
+  memoryMb: 0,
+  worker: null,
+  exclude: [],
+  tags: [],
+  avoidTags: [],
+  preferTags: [],
+  python: false,
+  isolation: 'auto',
+  network: null,
+}
+const TERMS: Terms = {
+  timeoutMs: null,
+  lostAfterMs: null,
+  retryMax: 0,
+  retryOn: ['failed'],
+  retryInitialMs: 1,
+  retryMaxMs: 2,
+}
+
+/** For every field that is, or will be added: another value of its kind. */
+function changes<T extends object>(of: T, others: { readonly [K in keyof T]-?: readonly T[K][] }): T[] {
+  return (Object.keys(of) as (keyof T)[]).flatMap(key => others[key].map(value => ({ ...of, [key]: value })))
+}
+
+it('tells apart jobs that differ in anything the scheduler or the terms know', () => {
+  expect(Object.keys(Shape.shape).sort()).toEqual(Object.keys(SHAPE).sort())
+  expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
+  const texts = ['', 'null', 'a', '"a"', '|']
+  const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]
+  const shapes = changes(SHAPE, {
+    executor: ['process'],
+    gpus: [1, 2],
+    gpuMemoryMb: [1],
+    gpuModel: texts,
+    gpuSharing: ['shared'],
+    cpusMilli: [1],
+    memoryMb: [1],
+    worker: texts,
+    exclude: lists,
+    tags: lists,
+    avoidTags: lists,
+    preferTags: lists,
+    python: [true],
+    isolation: ['none', 'sandbox'],
+    network: ['none', 'internet', 'host'],
+  })
+  const terms = changes(TERMS, {
+    timeoutMs: [0, 1],
+    lostAfterMs: [0, 1],
+    retryMax: [1],
+    retryOn: [['timed_out'], ['failed', 'timed_out']],
+    retryInitialMs: [2],
+    retryMaxMs: [1],
+  })
+  const keys = [
+    bucketKey('a', 0, SHAPE, TERMS),
+    bucketKey('a', 1, SHAPE, TERMS),
+    bucketKey('b', 0, SHAPE, TERMS),
+    bucketKey('a', 0, SHAPE, TERMS, 'g'),
+    bucketKey('g|a', 0, SHAPE, TERMS),
+    ...shapes.map(shape => bucketKey('a', 0, shape, TERMS)),
+    ...terms.map(each => bucketKey('a', 0, SHAPE, each)),
+  ]
+  expect(new Set(keys).size).toBe(keys.length)
+})
+
+it('gives jobs alike one key', () => {
+  expect(bucketKey('a', 0, { ...SHAPE, tags: ['x'] }, TERMS)).toBe(bucketKey('a', 0, { ...SHAPE, tags: ['x'] }, TERMS))
+})
