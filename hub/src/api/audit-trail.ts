@@ -12,18 +12,26 @@ const MOST_TEXT = 200
  */
 export function keepAuditTrail(api: Api, { engine, newId }: Pick<RouteContext, 'engine' | 'newId'>): void {
   api.decorateRequest('auditId', null)
-  api.addHook('preHandler', async request => {
-    if (!request.isAudited) return
+  api.addHook('preHandler', (request, _reply, done) => {
+    if (request.isAudited) begin(request).then(() => done(), done)
+    else done()
+  })
+  api.addHook('onSend', (request, reply, payload, done) => {
+    if (request.auditId === null) done(null, payload)
+    else end(request, reply.statusCode).then(() => done(null, payload), done)
+  })
+
+  async function begin(request: FastifyRequest): Promise<void> {
     const id = newId()
     await engine.execute({ kind: 'audit', id, ...deedOf(request) })
     request.auditId = id
-  })
-  api.addHook('onSend', async (request, reply) => {
-    const id = request.auditId
-    if (id === null) return
+  }
+
+  async function end(request: FastifyRequest, status: number): Promise<void> {
+    const id = request.auditId ?? ''
     request.auditId = null
-    await engine.execute({ kind: 'auditEnded', id, status: reply.statusCode })
-  })
+    await engine.execute({ kind: 'auditEnded', id, status })
+  }
 }
 
 function deedOf(request: FastifyRequest) {

@@ -81,6 +81,8 @@ function createServer({ logger }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
+    // Requests are not logged one by one, so they need no logger each.
+    childLoggerFactory: parent => parent,
     http: SERVER_OPTIONS,
     bodyLimit: MAX_SMALL_BODY_BYTES,
     requestTimeout: SERVER_OPTIONS.requestTimeout,
