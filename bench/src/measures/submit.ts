@@ -39,6 +39,6 @@ export const measureSubmits: Measure = async stage => {
       submitByClient: { ours: many.get('client') ?? [], peers: inFlightPeer },
     }
   } finally {
-    http.close()
+    await http.close()
   }
 }
