@@ -40,6 +40,7 @@ export class Agent implements Delivery {
   #live: LiveReporter | null = null
   #ticker: NodeJS.Timeout | null = null
   #redial: NodeJS.Timeout | null = null
+  #flushing: NodeJS.Immediate | null = null
   #sending: Promise<void> = Promise.resolve()
   #pendingSends = 0
   #lastAck = 0
@@ -81,10 +82,12 @@ export class Agent implements Delivery {
 
   report(reports: readonly AttemptReport[]): void {
     this.#step({ e: 'report', reports })
+    this.#flushSoon()
   }
 
   output(fence: Fence, sizes: Readonly<Record<OutputStream, number>>): void {
     this.#step({ e: 'output', fence, sizes })
+    this.#flushSoon()
   }
 
   progress(fence: Fence, progress: Progress): void {
@@ -117,6 +120,13 @@ export class Agent implements Delivery {
     await this.#sending
     await this.#link.close()
     this.#ports.spoolFile.close()
+  }
+
+  #flushSoon(): void {
+    this.#flushing ??= setImmediate(() => {
+      this.#flushing = null
+      this.#step({ e: 'flush' })
+    })
   }
 
   #step(event: SessionEvent): void {

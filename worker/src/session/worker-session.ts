@@ -29,6 +29,8 @@ export type SessionEvent =
   | { readonly e: 'tick' }
   | { readonly e: 'report'; readonly reports: readonly AttemptReport[] }
   | { readonly e: 'output'; readonly fence: Fence; readonly sizes: Readonly<Record<OutputStream, number>> }
+  /** What was reported since is said now; whatever happens in one moment shares a batch. */
+  | { readonly e: 'flush' }
   | { readonly e: 'drain'; readonly on: boolean }
   | { readonly e: 'leave'; readonly reason: string }
 
@@ -112,13 +114,12 @@ export class WorkerSession {
       case 'tick':
         return this.#tick(now)
       case 'report':
-        for (const report of event.reports) {
-          this.#note(report)
-          this.spool.report(report)
-        }
-        return this.#flush(wall)
+        for (const report of event.reports) this.#report(report)
+        return []
       case 'output':
         this.spool.outputGrew(event.fence, event.sizes)
+        return []
+      case 'flush':
         return this.#flush(wall)
       case 'drain':
         this.#draining = event.on
@@ -154,7 +155,7 @@ export class WorkerSession {
     if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
     switch (message.t) {
       case 'offers':
-        return message.offers.flatMap(offer => this.#take(offer, now, wall))
+        return [...message.offers.flatMap(offer => this.#take(offer, wall)), ...this.#flush(wall)]
       case 'ack':
         return [...this.#acked(message.n), ...this.#flush(wall)]
       case 'stops':
@@ -201,21 +202,18 @@ export class WorkerSession {
   }
 
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
-  #take(offer: Offer, now: number, wall: number): SessionAction[] {
+  #take(offer: Offer, wall: number): SessionAction[] {
     const key = fenceKey(offer.fence)
     if (this.#held.has(key)) return []
     this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
-    if (this.#draining || this.#drainedByHub) {
-      return this.step(
-        {
-          e: 'report',
-          reports: [{ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' }],
-        },
-        now,
-        wall,
-      )
-    }
-    return [{ a: 'start', offer }]
+    if (!this.#draining && !this.#drainedByHub) return [{ a: 'start', offer }]
+    this.#report({ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' })
+    return []
+  }
+
+  #report(report: AttemptReport): void {
+    this.#note(report)
+    this.spool.report(report)
   }
 
   #acked(n: number): SessionAction[] {
