@@ -10,6 +10,7 @@ import {
   type OutputStream,
   PROTOCOL,
   type Stop,
+  unpackOffers,
   type Welcome,
 } from '@stoker/protocol'
 import type { Spool, SpoolBatch } from './spool.ts'
@@ -155,7 +156,7 @@ export class WorkerSession {
     if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
     switch (message.t) {
       case 'offers':
-        return [...message.offers.flatMap(offer => this.#take(offer, wall)), ...this.#flush(wall)]
+        return [...unpackOffers(message).flatMap(offer => this.#take(offer, wall)), ...this.#flush(wall)]
       case 'ack':
         return [...this.#acked(message.n), ...this.#flush(wall)]
       case 'stops':
