@@ -22,7 +22,7 @@ import { shutDownOnSignals } from './shut-down.ts'
 import { VERSION } from './version.ts'
 
 /** Offers on their way that the worker has not answered yet; more would only wait in its memory. */
-const WINDOW = 1024
+const WINDOW = 4096
 const GPU_SAMPLE_MS = 2000
 const DEVICE_LOOK_MS = 10_000
 

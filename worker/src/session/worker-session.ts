@@ -116,7 +116,7 @@ export class WorkerSession {
         return this.#tick(now)
       case 'report':
         for (const report of event.reports) this.#report(report)
-        return []
+        return this.spool.hasFullBatch ? this.#flush(wall) : []
       case 'output':
         this.spool.outputGrew(event.fence, event.sizes)
         return []
