@@ -132,8 +132,11 @@ it('outlives workers that talk nonsense before and after a proper hello', async 
     () => ({ data: JSON.stringify(garbage.value(4)), binary: false }),
     () => ({ data: JSON.stringify(garbage.pick(known)), binary: false }),
     () => ({ data: JSON.stringify(garbage.spoil(garbage.pick(known))), binary: false }),
-    () => ({ data: Buffer.from(encodeFrame(garbage.spoil(report), [garbage.bytes(10)])), binary: true }),
-    () => ({ data: Buffer.from(encodeFrame(report, [Buffer.from('abc')])), binary: true }),
+    () => ({
+      data: Buffer.from(encodeFrame(JSON.stringify(garbage.spoil(report)), [garbage.bytes(10)])),
+      binary: true,
+    }),
+    () => ({ data: Buffer.from(encodeFrame(JSON.stringify(report), [Buffer.from('abc')])), binary: true }),
   ]
   for (let visit = 0; visit < 250; visit += 1) {
     const socket = new WebSocket(`${house.url.replace('http', 'ws')}${NATIVE}`, { headers })
