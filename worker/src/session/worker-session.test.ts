@@ -92,6 +92,15 @@ describe('a worker session', () => {
     expect(said.map(action => (action.a === 'batch' ? action.batch.reports.length : 0))).toEqual([512, 512])
   })
 
+  it('sends what it has to say before it starts or stops what may say more', () => {
+    const stale = { ...fence, job: 9 }
+    session.step(aRunning(9), 0)
+    session.step({ e: 'connected' }, 0)
+    expect(kinds(hear({ ...welcome, stale: [stale] }))).toEqual(['welcomed', 'acked', 'batch', 'stop'])
+    session.step(aRunning(2), 0)
+    expect(kinds(hear({ t: 'offers', offers: [anOffer()] }))).toEqual(['batch', 'start'])
+  })
+
   it('stops what the hub calls stale, and nothing it does not hold', () => {
     session.step({ e: 'connected' }, 0)
     hear(welcome)

@@ -156,7 +156,7 @@ export class WorkerSession {
     if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
     switch (message.t) {
       case 'offers':
-        return [...unpackOffers(message).flatMap(offer => this.#take(offer, wall)), ...this.#flush(wall)]
+        return this.#takeAll(unpackOffers(message), wall)
       case 'ack':
         return [...this.#acked(message.n), ...this.#flush(wall)]
       case 'stops':
@@ -191,7 +191,7 @@ export class WorkerSession {
     }))
     const acked = this.#acked(welcome.ackedBatch)
     const resends = this.spool.unacked.map(batch => ({ a: 'batch' as const, batch, resent: true }))
-    return [{ a: 'welcomed', welcome }, ...acked, ...stops, ...resends, ...this.#flush(wall)]
+    return [{ a: 'welcomed', welcome }, ...acked, ...resends, ...this.#flush(wall), ...stops]
   }
 
   #giveUp(why: string): SessionAction[] {
@@ -200,6 +200,12 @@ export class WorkerSession {
       { a: 'refused', message: why, final: true },
       { a: 'hang up', why },
     ]
+  }
+
+  /** Batches go first: what is started may report at once, and a batch must not overtake an earlier one. */
+  #takeAll(offers: readonly Offer[], wall: number): SessionAction[] {
+    const starts = offers.flatMap(offer => this.#take(offer, wall))
+    return [...this.#flush(wall), ...starts]
   }
 
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
