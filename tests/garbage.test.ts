@@ -143,8 +143,11 @@ it('outlives workers that talk nonsense before and after a proper hello', async 
     () => ({ data: JSON.stringify(garbage.value(4)), binary: false }),
     () => ({ data: JSON.stringify(garbage.pick(known)), binary: false }),
     () => ({ data: JSON.stringify(garbage.spoil(garbage.pick(known))), binary: false }),
-    () => ({ data: Buffer.from(encodeFrame(garbage.spoil(report), [garbage.bytes(10)])), binary: true }),
-    () => ({ data: Buffer.from(encodeFrame(report, [Buffer.from('abc')])), binary: true }),
+    () => ({
+      data: Buffer.from(encodeFrame(JSON.stringify(garbage.spoil(report)), [garbage.bytes(10)])),
+      binary: true,
+    }),
+    () => ({ data: Buffer.from(encodeFrame(JSON.stringify(report), [Buffer.from('abc')])), binary: true }),
   ]
   for (let visits = 0; visits < 250; visits += 1) {
     const { socket, over } = await visit()
@@ -170,7 +173,7 @@ it('outlives every number of a hello and a report that is none', async () => {
   const { hello, report, visit } = await aVisitor()
   const spoilt = [
     ...withOddNumbers(hello).map(odd => [odd]),
-    ...withOddNumbers(report).map(odd => [hello, Buffer.from(encodeFrame(odd, [Buffer.from('abc')]))]),
+    ...withOddNumbers(report).map(odd => [hello, Buffer.from(encodeFrame(JSON.stringify(odd), [Buffer.from('abc')]))]),
   ]
   expect(spoilt.length).toBeGreaterThan(100)
   for (const words of spoilt) {

@@ -144,7 +144,7 @@ export class Network {
 
   #decode(frame: WorkerFrame): WorkerFrame {
     if (!this.#ports.isEncoded) return frame
-    const { message, payload } = decodeFrame(encodeFrame(frame.message, [frame.payload]))
+    const { message, payload } = decodeFrame(encodeFrame(JSON.stringify(frame.message), [frame.payload]))
     return { message: WorkerMessage.parse(message), payload }
   }
 

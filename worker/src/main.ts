@@ -21,8 +21,8 @@ import { Workspaces } from './run/workspace.ts'
 import { shutDownOnSignals } from './shut-down.ts'
 import { VERSION } from './version.ts'
 
-/** Offers on their way that the worker has not answered yet; more would only wait in its memory. */
-const WINDOW = 1024
+/** Offers on their way that the worker has not answered yet: enough that the hub decides, writes and hears of some each while the worker has others. */
+const WINDOW = 4096
 const GPU_SAMPLE_MS = 2000
 const DEVICE_LOOK_MS = 10_000
 

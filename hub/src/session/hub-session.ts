@@ -6,6 +6,7 @@ import {
   type Live,
   type Offer,
   PROTOCOL,
+  packOffers,
   type Report,
   type Stop,
   type WorkerMessage,
@@ -51,6 +52,7 @@ export class HubSession {
   readonly #since: number
   readonly #version: string
   #worker: string | null = null
+  #minor = 0
   #next = 0
   #acked = 0
   /** What was to be said while admitting; the welcome comes first. */
@@ -91,7 +93,7 @@ export class HubSession {
           ...(event.stale.length === 0 ? [] : this.#say({ t: 'stops', stops: event.stale.map(staleStop) })),
         ]
       case 'offer':
-        return event.offers.length === 0 ? [] : this.#say({ t: 'offers', offers: [...event.offers] })
+        return event.offers.length === 0 ? [] : this.#say(packOffers(event.offers, this.#minor))
       case 'stop':
         return event.stops.length === 0 ? [] : this.#say({ t: 'stops', stops: [...event.stops] })
       case 'drain':
@@ -129,6 +131,7 @@ export class HubSession {
     }
     this.#phase = 'admitting'
     this.#worker = hello.workerId
+    this.#minor = hello.protocol.minor
     return [{ a: 'admit', hello }]
   }
 

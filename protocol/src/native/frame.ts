@@ -3,8 +3,8 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** A frame is a JSON header with its length in front, then the raw bytes the header speaks of. */
-export function encodeFrame(message: unknown, payload: readonly Uint8Array[] = []): Uint8Array {
-  const header = encoder.encode(JSON.stringify(message))
+export function encodeFrame(json: string, payload: readonly Uint8Array[] = []): Uint8Array {
+  const header = encoder.encode(json)
   const total = payload.reduce((sum, part) => sum + part.length, HEADER_BYTES + header.length)
   const frame = new Uint8Array(total)
   new DataView(frame.buffer).setUint32(0, header.length)

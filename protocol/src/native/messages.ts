@@ -145,7 +145,15 @@ export const Offer = z.object({
 })
 export type Offer = Readonly<z.infer<typeof Offer>>
 
-export const Offers = z.object({ t: z.literal('offers'), offers: z.array(Offer) })
+/** Offers may share specs: a number in place of a spec is its place among `specs`. */
+export const Offers = z
+  .object({
+    t: z.literal('offers'),
+    specs: z.array(JobSpec).optional(),
+    offers: z.array(Offer.extend({ spec: z.union([z.int().min(0), JobSpec]) })),
+  })
+  .refine(({ specs = [], offers }) => offers.every(({ spec }) => typeof spec !== 'number' || spec < specs.length))
+export type Offers = Readonly<z.infer<typeof Offers>>
 
 /** All batches up to n are durable: the worker forgets them. */
 export const Ack = z.object({ t: z.literal('ack'), n: count })

@@ -90,8 +90,8 @@ export class SimWorker {
     const { spool, epochSeen, endsTold } = this.#file.open()
     const runner = new SimRunner({
       ...{ process, machine, random, wall, declines, setUpMs },
-      report: report => this.#step({ e: 'report', reports: [report] }),
-      output: (fence, sizes) => this.#step({ e: 'output', fence, sizes }),
+      report: report => this.#tell({ e: 'report', reports: [report] }),
+      output: (fence, sizes) => this.#tell({ e: 'output', fence, sizes }),
     })
     const { holding, tell } = runner.reattach(endsTold)
     const session = new WorkerSession({ spool, epochSeen, holding, random: () => random.next() })
@@ -155,6 +155,11 @@ export class SimWorker {
       this.#step({ e: 'tick' })
       this.#tick(running)
     })
+  }
+
+  #tell(event: SessionEvent): void {
+    this.#step(event)
+    this.#step({ e: 'flush' })
   }
 
   #step(event: SessionEvent): void {

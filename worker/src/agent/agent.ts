@@ -1,6 +1,6 @@
 import type { Log } from '@stoker/files'
 import type { Trust } from '@stoker/net'
-import type { AttemptReport, Fence, HubMessage, OutputStream, Progress } from '@stoker/protocol'
+import type { AttemptReport, Fence, HubMessage, OutputStream, Progress, Report } from '@stoker/protocol'
 import { NativeLink } from '../links/native-link.ts'
 import type { Delivery } from '../run/delivery.ts'
 import type { Runner, RunnerPorts } from '../run/runner.ts'
@@ -40,6 +40,7 @@ export class Agent implements Delivery {
   #live: LiveReporter | null = null
   #ticker: NodeJS.Timeout | null = null
   #redial: NodeJS.Timeout | null = null
+  #flushing: NodeJS.Immediate | null = null
   #sending: Promise<void> = Promise.resolve()
   #pendingSends = 0
   #lastAck = 0
@@ -81,10 +82,12 @@ export class Agent implements Delivery {
 
   report(reports: readonly AttemptReport[]): void {
     this.#step({ e: 'report', reports })
+    this.#flushSoon()
   }
 
   output(fence: Fence, sizes: Readonly<Record<OutputStream, number>>): void {
     this.#step({ e: 'output', fence, sizes })
+    this.#flushSoon()
   }
 
   progress(fence: Fence, progress: Progress): void {
@@ -119,6 +122,13 @@ export class Agent implements Delivery {
     this.#ports.spoolFile.close()
   }
 
+  #flushSoon(): void {
+    this.#flushing ??= setImmediate(() => {
+      this.#flushing = null
+      this.#step({ e: 'flush' })
+    })
+  }
+
   #step(event: SessionEvent): void {
     if (this.#session === null) this.#early?.push(event)
     else this.#perform(this.#session.step(event, this.#ports.steadyNow(), this.#ports.now()))
@@ -142,8 +152,7 @@ export class Agent implements Delivery {
         this.#link.send({ ...introduction, devices: [...this.#ports.sources.devices()], ...action.hello })
         break
       case 'batch':
-        if (!action.resent) spoolFile.record(action.batch)
-        this.#send(action.batch)
+        this.#send(action.batch, action.resent)
         break
       case 'beat':
         this.#link.send({ t: 'beat' })
@@ -181,17 +190,19 @@ export class Agent implements Delivery {
     }
   }
 
-  /** Bytes are read when they are sent; batches leave in their order, and only on the connection they were meant for. */
-  #send(batch: SpoolBatch): void {
+  /** Recorded before its first sending. Bytes are read when they are sent; batches leave in their order, and only on the connection they were meant for. */
+  #send(batch: SpoolBatch, resent: boolean): void {
+    const json = JSON.stringify({ t: 'report', ...batch } satisfies Report)
+    if (!resent) this.#ports.spoolFile.record(json)
     const connection = this.#connection
     if (batch.chunks.length === 0 && this.#pendingSends === 0) {
-      this.#link.sendReport({ t: 'report', ...batch }, [])
+      this.#link.sendReport(json, [])
       return
     }
     this.#pendingSends += 1
     this.#sending = this.#sending.then(async () => {
       const payload = await payloadOf(batch.chunks, fence => this.#ports.workspaces.folderOf(fence))
-      if (connection === this.#connection) this.#link.sendReport({ t: 'report', ...batch }, payload)
+      if (connection === this.#connection) this.#link.sendReport(json, payload)
       this.#pendingSends -= 1
     })
   }

@@ -49,8 +49,9 @@ export class SpoolFile {
     return new Set(ends.map(({ fence }) => `${fence.job}-${fence.epoch}-${fence.attempt}`))
   }
 
-  record(batch: SpoolBatch): void {
-    this.#append({ batch })
+  /** Takes the batch as the JSON that is sent. */
+  record(batch: string): void {
+    this.#write(`{"batch":${batch}}`)
   }
 
   acked(n: number, epoch: number): void {
@@ -67,7 +68,11 @@ export class SpoolFile {
   }
 
   #append(entry: z.infer<typeof Entry>): void {
-    this.#bytes += writeSync(this.#fd, `${JSON.stringify(entry)}\n`)
+    this.#write(JSON.stringify(entry))
+  }
+
+  #write(line: string): void {
+    this.#bytes += writeSync(this.#fd, `${line}\n`)
   }
 
   #compact(epoch: number): void {

@@ -59,8 +59,9 @@ export class NativeLink {
     this.#socket?.send(JSON.stringify(message))
   }
 
-  sendReport(report: Report, payload: readonly Uint8Array[]): void {
-    this.#socket?.send(encodeFrame(report, payload))
+  /** The report comes as text: it was written down in the same words. */
+  sendReport(json: string, payload: readonly Uint8Array[]): void {
+    this.#socket?.send(encodeFrame(json, payload))
   }
 
   hangUp(): void {

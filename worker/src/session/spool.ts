@@ -2,7 +2,8 @@ import { type AttemptReport, type Chunk, type Fence, fenceKey, type OutputStream
 
 const MAX_BATCH_BYTES = 256 * 1024
 const MAX_LANE_BYTES = 64 * 1024
-const MAX_BATCH_REPORTS = 1024
+/** Large enough that a commit of the hub is worth it, small enough that the hub decides about one while the next is made. */
+const MAX_BATCH_REPORTS = 512
 /** Batches on their way at once: enough to hide a slow acknowledgement, few enough to resend. */
 const MAX_UNACKED = 64
 
@@ -72,6 +73,11 @@ export class Spool {
 
   get isEmpty(): boolean {
     return this.#unacked.length === 0 && this.#ready.length === 0
+  }
+
+  /** More waits than one batch takes: there is no use in gathering any longer. */
+  get hasFullBatch(): boolean {
+    return this.#ready.length >= MAX_BATCH_REPORTS
   }
 
   report(report: AttemptReport): void {

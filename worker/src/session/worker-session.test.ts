@@ -1,7 +1,7 @@
 import { type HubMessage, type Offer, parseJobSpec } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Spool } from './spool.ts'
-import { type SessionAction, WorkerSession } from './worker-session.ts'
+import { type SessionAction, type SessionEvent, WorkerSession } from './worker-session.ts'
 
 const welcome: HubMessage = {
   t: 'welcome',
@@ -21,6 +21,10 @@ function anOffer(): Offer {
   const parsed = parseJobSpec({ type: 'noop' })
   if (!parsed.ok) throw new Error('bad spec')
   return { fence, id: 'x', spec: parsed.spec, gpus: [] }
+}
+
+function aRunning(job: number): SessionEvent {
+  return { e: 'report', reports: [{ kind: 'running', fence: { ...fence, job }, at: 1, isolation: 'inline' }] }
 }
 
 let session: WorkerSession
@@ -69,6 +73,32 @@ describe('a worker session', () => {
     expect(hear(welcome).filter(action => action.a === 'batch')).toMatchObject([
       { resent: true, batch: { n: 1, reports: [report] } },
     ])
+  })
+
+  it('says in one batch what is reported in one moment', () => {
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    for (const job of [1, 2, 3]) expect(session.step(aRunning(job), 0)).toEqual([])
+    const [batch, ...rest] = session.step({ e: 'flush' }, 0)
+    expect(batch).toMatchObject({ a: 'batch', batch: { reports: [1, 2, 3].map(job => ({ fence: { job } })) } })
+    expect(rest).toEqual([])
+    expect(session.step({ e: 'flush' }, 0)).toEqual([])
+  })
+
+  it('says a batch at once that could not grow any more', () => {
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    const said = Array.from({ length: 1100 }, (_, job) => session.step(aRunning(job), 0)).flat()
+    expect(said.map(action => (action.a === 'batch' ? action.batch.reports.length : 0))).toEqual([512, 512])
+  })
+
+  it('sends what it has to say before it starts or stops what may say more', () => {
+    const stale = { ...fence, job: 9 }
+    session.step(aRunning(9), 0)
+    session.step({ e: 'connected' }, 0)
+    expect(kinds(hear({ ...welcome, stale: [stale] }))).toEqual(['welcomed', 'acked', 'batch', 'stop'])
+    session.step(aRunning(2), 0)
+    expect(kinds(hear({ t: 'offers', offers: [anOffer()] }))).toEqual(['batch', 'start'])
   })
 
   it('stops what the hub calls stale, and nothing it does not hold', () => {

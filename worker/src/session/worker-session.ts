@@ -10,6 +10,7 @@ import {
   type OutputStream,
   PROTOCOL,
   type Stop,
+  unpackOffers,
   type Welcome,
 } from '@stoker/protocol'
 import type { Spool, SpoolBatch } from './spool.ts'
@@ -29,6 +30,8 @@ export type SessionEvent =
   | { readonly e: 'tick' }
   | { readonly e: 'report'; readonly reports: readonly AttemptReport[] }
   | { readonly e: 'output'; readonly fence: Fence; readonly sizes: Readonly<Record<OutputStream, number>> }
+  /** What was reported since is said now; whatever happens in one moment shares a batch. */
+  | { readonly e: 'flush' }
   | { readonly e: 'drain'; readonly on: boolean }
   | { readonly e: 'leave'; readonly reason: string }
 
@@ -112,13 +115,12 @@ export class WorkerSession {
       case 'tick':
         return this.#tick(now)
       case 'report':
-        for (const report of event.reports) {
-          this.#note(report)
-          this.spool.report(report)
-        }
-        return this.#flush(wall)
+        for (const report of event.reports) this.#report(report)
+        return this.spool.hasFullBatch ? this.#flush(wall) : []
       case 'output':
         this.spool.outputGrew(event.fence, event.sizes)
+        return []
+      case 'flush':
         return this.#flush(wall)
       case 'drain':
         this.#draining = event.on
@@ -154,7 +156,7 @@ export class WorkerSession {
     if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
     switch (message.t) {
       case 'offers':
-        return message.offers.flatMap(offer => this.#take(offer, now, wall))
+        return this.#takeAll(unpackOffers(message), wall)
       case 'ack':
         return [...this.#acked(message.n), ...this.#flush(wall)]
       case 'stops':
@@ -189,7 +191,7 @@ export class WorkerSession {
     }))
     const acked = this.#acked(welcome.ackedBatch)
     const resends = this.spool.unacked.map(batch => ({ a: 'batch' as const, batch, resent: true }))
-    return [{ a: 'welcomed', welcome }, ...acked, ...stops, ...resends, ...this.#flush(wall)]
+    return [{ a: 'welcomed', welcome }, ...acked, ...resends, ...this.#flush(wall), ...stops]
   }
 
   #giveUp(why: string): SessionAction[] {
@@ -200,22 +202,25 @@ export class WorkerSession {
     ]
   }
 
+  /** Batches go first: what is started may report at once, and a batch must not overtake an earlier one. */
+  #takeAll(offers: readonly Offer[], wall: number): SessionAction[] {
+    const starts = offers.flatMap(offer => this.#take(offer, wall))
+    return [...this.#flush(wall), ...starts]
+  }
+
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
-  #take(offer: Offer, now: number, wall: number): SessionAction[] {
+  #take(offer: Offer, wall: number): SessionAction[] {
     const key = fenceKey(offer.fence)
     if (this.#held.has(key)) return []
     this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
-    if (this.#draining || this.#drainedByHub) {
-      return this.step(
-        {
-          e: 'report',
-          reports: [{ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' }],
-        },
-        now,
-        wall,
-      )
-    }
-    return [{ a: 'start', offer }]
+    if (!this.#draining && !this.#drainedByHub) return [{ a: 'start', offer }]
+    this.#report({ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' })
+    return []
+  }
+
+  #report(report: AttemptReport): void {
+    this.#note(report)
+    this.spool.report(report)
   }
 
   #acked(n: number): SessionAction[] {

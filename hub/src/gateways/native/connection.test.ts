@@ -53,7 +53,7 @@ function connected(append: (chunks: readonly OutputChunk[]) => Promise<readonly 
 
 function aReport(): Buffer {
   const chunks = (['stdout', 'stderr'] as const).map(stream => ({ fence, stream, offset: 5, length: 2, at: 0 }))
-  return Buffer.from(encodeFrame({ t: 'report', n: 1, reports: [], chunks }, [new Uint8Array(4)]))
+  return Buffer.from(encodeFrame(JSON.stringify({ t: 'report', n: 1, reports: [], chunks }), [new Uint8Array(4)]))
 }
 
 it('goes on without a stream that has a hole only a restored hub can have', async () => {

@@ -1,20 +1,26 @@
 import { type Fence, type JobSpec, type Offer, readSpec } from '@stoker/protocol'
+import type { NewJob } from '../../engine/commands.ts'
 import type { Batch } from '../../engine/core.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
 import type { Queries } from '../../store/port.ts'
 
+/** By their text: jobs of one submission often have the same spec to the letter, and their offers share one object of it. */
+type Specs = Map<string, JobSpec>
+
 /** Offers of a batch's placements, by worker. Jobs submitted in the same batch are at hand; the specs of all others are read from the store. */
 export async function offersOf(batch: Batch, queries: Queries): Promise<ReadonlyMap<string, readonly Offer[]>> {
   const placed = batch.changes.filter(change => change.c === 'placed')
-  const known = batch.submissions
-  const missing = placed.filter(({ job }) => !known.has(job)).map(({ job }) => job)
-  const stored = await specsOf(missing, queries)
+  const submitted = batch.submissions
+  const specs: Specs = new Map()
+  const missing = placed.filter(({ job }) => !submitted.has(job)).map(({ job }) => job)
+  const stored = await specsOf(missing, queries, specs)
   const byWorker = new Map<string, Offer[]>()
   for (const { job, epoch, attempt, worker, gpus } of placed) {
-    const found = known.get(job) ?? stored.get(job)
+    const fresh = submitted.get(job)
+    const found = fresh === undefined ? stored.get(job) : { id: fresh.id, spec: sharedSpec(fresh, specs) }
     if (found === undefined) throw new Error(`job ${job} was placed but the store does not know it`)
     const offers = byWorker.get(worker) ?? []
-    offers.push({ fence: { job, epoch, attempt }, id: found.id, spec: found.spec, gpus })
+    offers.push({ fence: { job, epoch, attempt }, ...found, gpus })
     byWorker.set(worker, offers)
   }
   return byWorker
@@ -27,28 +33,32 @@ export async function repeatOffers(
   queries: Queries,
 ): Promise<readonly Offer[]> {
   const jobs = fences.map(fence => fence.job)
-  const stored = await specsOf(jobs, queries)
+  const stored = await specsOf(jobs, queries, new Map())
   const gpus = await engine.read(state => new Map(jobs.map(job => [job, state.active.get(job)?.claim.gpus ?? []])))
   return fences.flatMap(fence => {
     const found = stored.get(fence.job)
-    return found === undefined
-      ? []
-      : [{ fence, id: found.id, spec: found.spec, gpus: [...(gpus.get(fence.job) ?? [])] }]
+    return found === undefined ? [] : [{ fence, ...found, gpus: [...(gpus.get(fence.job) ?? [])] }]
   })
 }
 
-async function specsOf(jobs: readonly number[], queries: Queries): Promise<Map<number, { id: string; spec: JobSpec }>> {
+async function specsOf(
+  jobs: readonly number[],
+  queries: Queries,
+  specs: Specs,
+): Promise<Map<number, Pick<Offer, 'id' | 'spec'>>> {
   if (jobs.length === 0) return new Map()
   const rows = await queries.offers(jobs)
-  const parsed = new Map<string, JobSpec>()
-  return new Map(rows.map(({ seq, id, spec }) => [seq, { id, spec: readOnce(spec, parsed) }]))
+  return new Map(rows.map(({ seq, id, spec }) => [seq, { id, spec: readOnce(spec, specs) }]))
 }
 
-/** Jobs of one submission often have the same spec to the letter: it is read once. */
-function readOnce(text: string, parsed: Map<string, JobSpec>): JobSpec {
-  const known = parsed.get(text)
-  if (known !== undefined) return known
-  const spec = readSpec(text)
-  parsed.set(text, spec)
+function readOnce(text: string, specs: Specs): JobSpec {
+  const spec = specs.get(text) ?? readSpec(text)
+  specs.set(text, spec)
   return spec
+}
+
+function sharedSpec({ spec, specText }: NewJob, specs: Specs): JobSpec {
+  const shared = specs.get(specText) ?? spec
+  specs.set(specText, shared)
+  return shared
 }

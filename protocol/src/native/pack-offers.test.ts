@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import { parseJobSpec } from '../job-spec.ts'
+import { HubMessage, type Offer } from './messages.ts'
+import { packOffers, unpackOffers } from './pack-offers.ts'
+
+function aSpec(name: string): Offer['spec'] {
+  const parsed = parseJobSpec({ type: 'noop', name })
+  if (!parsed.ok) throw new Error('bad spec')
+  return parsed.spec
+}
+
+const one = aSpec('one')
+const offers: readonly Offer[] = [one, aSpec('two'), one].map((spec, i) => ({
+  ...{ fence: { job: i, epoch: 1, attempt: 1 }, id: `${i}`, spec, gpus: [] },
+}))
+
+function overTheWire(message: HubMessage) {
+  const read = HubMessage.parse(JSON.parse(JSON.stringify(message)))
+  if (read.t !== 'offers') throw new Error(`offers were sent, ${read.t} came`)
+  return read
+}
+
+it('says a spec once that several jobs have', () => {
+  const sent = overTheWire(packOffers(offers, 1))
+  expect(sent.specs).toEqual([offers[0]?.spec, offers[1]?.spec])
+  expect(unpackOffers(sent)).toEqual(offers)
+})
+
+it('says every spec whole to a worker of the minor before', () => {
+  const sent = overTheWire(packOffers(offers, 0))
+  expect(sent).toEqual({ t: 'offers', offers })
+  expect(unpackOffers(sent)).toEqual(offers)
+})
+
+it('is no message when an offer names a spec that is not there', () => {
+  const { specs, ...rest } = packOffers(offers, 1)
+  expect(HubMessage.safeParse({ ...rest, specs }).success).toBe(true)
+  expect(HubMessage.safeParse({ ...rest, specs: specs?.slice(1) }).success).toBe(false)
+  expect(HubMessage.safeParse(rest).success).toBe(false)
+})
