@@ -10,6 +10,9 @@ const SLOW = [
   'hub/src/store/contract.test.ts',
 ]
 
+/** What is waited for comes at once on an idle machine; a busy one is no reason to fail. */
+const PATIENT = { poll: { timeout: 15_000 } }
+
 export default defineConfig({
   test: {
     projects: [
@@ -19,6 +22,7 @@ export default defineConfig({
           include: [`${SOURCES}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
+          expect: PATIENT,
           isolate: false,
           maxWorkers: '100%',
           sequence: { groupOrder: 0 },
@@ -29,6 +33,7 @@ export default defineConfig({
           name: 'slow',
           include: SLOW,
           testTimeout: 120_000,
+          expect: PATIENT,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
         },
@@ -38,6 +43,7 @@ export default defineConfig({
           name: 'system',
           include: ['tests/**/*.test.ts'],
           testTimeout: 180_000,
+          expect: PATIENT,
           hookTimeout: 60_000,
           fileParallelism: false,
           sequence: { groupOrder: 2 },

@@ -55,7 +55,8 @@ async function endedJob(spec: object = {}, exitCode = 0): Promise<string> {
   return json.jobs[0].id
 }
 
-const tells = (n: number) => vi.waitFor(() => expect(told).toHaveLength(n))
+const SOON = { timeout: 15_000 }
+const tells = (n: number) => vi.waitFor(() => expect(told).toHaveLength(n), SOON)
 
 test('the end of a job is told once, signed so that the receiver can check it', async () => {
   const { secret, id } = await add({})
@@ -75,7 +76,7 @@ test('the end of a job is told once, signed so that the receiver can check it', 
     const { json } = await hub.call('GET', `/api/v1/webhooks/${id}`)
     expect(json.deliveries).toMatchObject([{ job, state: 'delivered', tries: 1, status: 200 }])
     return json
-  })
+  }, SOON)
   expect(JSON.stringify(detail)).not.toContain(secret)
 })
 
@@ -100,7 +101,7 @@ test('a canceled job is told too, a target that answers badly keeps its place in
       { state: 'pending', tries: 1, status: 500, error: 'a 2xx answer is needed, the target gave 500' },
     ])
     expect(shown.json.deliveries[0].nextTryAt).not.toBeNull()
-  })
+  }, SOON)
 })
 
 test('a ping says at once whether the target can be reached', async () => {

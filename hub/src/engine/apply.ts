@@ -8,7 +8,7 @@ import { giveUse, settleUse } from './owner-use.ts'
 import { learnRun } from './run-times.ts'
 import { bucketKey } from './shape-of.ts'
 import { type ActiveJob, claimKey, countersOf, type State, type WorkerState } from './state.ts'
-import { bucketOf, countMove } from './tally.ts'
+import { bucketOf, countMove, markMoved } from './tally.ts'
 import { beginSettling, dropEdgesOf, putWaiting, takeWaiting } from './waiting.ts'
 import { classKeyOf } from './worker-class.ts'
 
@@ -59,8 +59,8 @@ const APPLIERS: Appliers = {
     }
     counters.waiting += waiting
     counters.queued += jobs.length - waiting
-    state.dirtyCounters.add(`queued:${owner}`)
-    if (waiting > 0) state.dirtyCounters.add(`waiting:${owner}`)
+    markMoved(state, owner, 'queued')
+    if (waiting > 0) markMoved(state, owner, 'waiting')
   },
   placed: applyPlaced,
   starting: (state, { job }) => {
@@ -96,7 +96,7 @@ const APPLIERS: Appliers = {
   },
   forgotten: (state, { owner, state: end, jobs }) => {
     countersOf(state, owner)[end] -= jobs.length
-    state.dirtyCounters.add(`${end}:${owner}`)
+    markMoved(state, owner, end)
   },
   ...WAITING_APPLIERS,
   worker: applyWorker,

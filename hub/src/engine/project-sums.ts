@@ -1,13 +1,14 @@
-import type { JobRow, RowWrite } from '@stoker/protocol'
+import type { RowWrite } from '@stoker/protocol'
 import { useOf } from './owner-use.ts'
 import { countersOf, type State } from './state.ts'
 
 /** Counters are written as they stand after the batch, once each however often they moved. */
 export function projectCounters(state: State): RowWrite[] {
-  return [...state.dirtyCounters].map(moved => {
-    const name = moved.slice(0, moved.indexOf(':')) as JobRow['state']
-    const owner = moved.slice(name.length + 1)
-    return { op: 'put', table: 'counter', row: { owner, state: name, n: countersOf(state, owner)[name] } }
+  return [...state.dirtyCounters].flatMap(([owner, moved]) => {
+    const counters = countersOf(state, owner)
+    return [...moved].map(
+      (name): RowWrite => ({ op: 'put', table: 'counter', row: { owner, state: name, n: counters[name] } }),
+    )
   })
 }
 

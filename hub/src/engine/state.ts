@@ -196,7 +196,7 @@ export interface State {
   readonly limits: Map<string, OwnerLimits>
   readonly schedules: Map<string, ScheduleState>
   /** Volatile: `state:owner` of the counters the current batch moved. */
-  readonly dirtyCounters: Set<string>
+  readonly dirtyCounters: Map<string, Set<JobState>>
   /** Volatile: groups whose counts the current batch moved, also those that ended by it. */
   readonly dirtyGroups: Set<GroupState>
   /** Volatile: owners and groups whose limits may let something start. */
@@ -244,7 +244,7 @@ export function emptyState(): State {
     groups: new Map(),
     limits: new Map(),
     schedules: new Map(),
-    dirtyCounters: new Set(),
+    dirtyCounters: new Map(),
     dirtyGroups: new Set(),
     woken: new Set(),
     dirtyOwners: new Set(),

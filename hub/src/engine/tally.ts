@@ -9,6 +9,13 @@ export function bucketOf(state: State, id: number): Bucket {
   return bucket
 }
 
+/** The counter is written with the batch. */
+export function markMoved(state: State, owner: string, moved: JobState): void {
+  const known = state.dirtyCounters.get(owner)
+  if (known === undefined) state.dirtyCounters.set(owner, new Set([moved]))
+  else known.add(moved)
+}
+
 /** Moves one job of the bucket from one counter of its owner, and of its group, to another; a move no job may make throws. */
 export function countMove(state: State, bucket: number, from: JobState, to: JobState): void {
   const { owner, groupId } = bucketOf(state, bucket)
@@ -16,5 +23,6 @@ export function countMove(state: State, bucket: number, from: JobState, to: JobS
   counters[from] -= 1
   counters[moveJob(from, to)] += 1
   countInGroup(state, groupId, from, to)
-  state.dirtyCounters.add(`${from}:${owner}`).add(`${to}:${owner}`)
+  markMoved(state, owner, from)
+  markMoved(state, owner, to)
 }

@@ -8,12 +8,20 @@ export interface SettledEnd {
 
 /** Links to bytes that do not exist are never published: a completed attempt fails for them, any other end keeps its outcome and says so. */
 export function settleArtifacts(report: EndedReport, missing: ReadonlySet<string>): SettledEnd {
-  const { artifacts = [], ...end } = report
+  const { artifacts } = report
+  if (artifacts === undefined) return { end: report, artifacts: NONE }
+  const end = withoutArtifacts(report)
   const issue = artifactIssue(artifacts) ?? missingIssue(artifacts, missing)
   if (issue === null) return { end, artifacts }
   if (end.outcome === 'completed')
     return { end: { ...end, outcome: 'failed', error: issue, result: null }, artifacts: [] }
   return { end: { ...end, note: end.note === null ? issue : `${end.note}; ${issue}` }, artifacts: [] }
+}
+
+const NONE: readonly ArtifactEntry[] = []
+
+function withoutArtifacts({ artifacts: _, ...end }: EndedReport): SettledEnd['end'] {
+  return end
 }
 
 export function artifactRows(

@@ -1,7 +1,7 @@
-import { type AttemptReport, type Fence, fenceKey, Refused } from '@stoker/protocol'
+import { type AttemptReport, type ChangeOf, type Fence, fenceKey, Refused, sameFence } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
-import { type ActiveJob, claimKey, type Now, type State, type WorkerState } from '../state.ts'
+import type { ActiveJob, Now, State, WorkerState } from '../state.ts'
 import { artifactRows, type SettledEnd, settleArtifacts } from './artifacts.ts'
 import type { Emit } from './emit.ts'
 import { knownWorker } from './known-worker.ts'
@@ -64,7 +64,7 @@ function takeReport(
 
 function isCurrent(state: State, worker: WorkerState, fence: Fence): boolean {
   const active = state.active.get(fence.job)
-  return active !== undefined && active.claim.worker === worker.id && claimKey(active.claim) === fenceKey(fence)
+  return active !== undefined && active.claim.worker === worker.id && sameFence(active.claim, fence)
 }
 
 /** A lost attempt goes on if its job still waits for another placement. */
@@ -93,7 +93,7 @@ function decline(worker: WorkerState, active: ActiveJob, reason: string, now: No
   const next = active.cancelBy === null ? ('queued' as const) : ('canceled' as const)
   emit.change({
     c: 'attemptEnded',
-    ...fenceFields(active),
+    ...fenceOf(active),
     outcome: 'declined',
     at: now.wall,
     startedAt: null,
@@ -111,21 +111,37 @@ function decline(worker: WorkerState, active: ActiveJob, reason: string, now: No
   })
 }
 
+/** Written out, not spread: this runs for every job that ends. */
 function endAttempt(state: State, active: ActiveJob, { end, artifacts }: SettledEnd, now: Now, emit: Emit): void {
-  const { kind: _, fence, ...told } = end
+  const { job, epoch, attempt } = active.claim
   const at = plausible(end.at, active, now)
-  const startedAt = end.startedAt === null ? null : Math.min(at, plausible(end.startedAt, active, now))
-  const bytes = artifacts.reduce((sum, { size }) => sum + size, 0)
-  emit.rows(artifactRows(fence, state.buckets.get(active.bucket)?.owner ?? '', artifacts))
-  emit.change({
+  const { next, dueAt, failures, lost, reason } = sequel(state, active, end, now)
+  const change: ChangeOf<'attemptEnded'> = {
     c: 'attemptEnded',
-    ...fenceFields(active),
-    ...told,
+    job,
+    epoch,
+    attempt,
+    outcome: end.outcome,
     at,
-    startedAt,
-    ...sequel(state, active, end, now),
-    ...(artifacts.length === 0 ? {} : { artifacts: { count: artifacts.length, bytes } }),
-  })
+    startedAt: end.startedAt === null ? null : Math.min(at, plausible(end.startedAt, active, now)),
+    exitCode: end.exitCode,
+    signal: end.signal,
+    error: end.error,
+    note: end.note,
+    usage: end.usage,
+    result: end.result,
+    next,
+    dueAt,
+    failures,
+    lost,
+    reason,
+  }
+  if (artifacts.length === 0) emit.change(change)
+  else {
+    emit.rows(artifactRows(end.fence, state.buckets.get(active.bucket)?.owner ?? '', artifacts))
+    const bytes = artifacts.reduce((sum, { size }) => sum + size, 0)
+    emit.change({ ...change, artifacts: { count: artifacts.length, bytes } })
+  }
 }
 
 /** A worker's clock may be wrong; nothing it did was before its placement or is in the future. */
@@ -144,8 +160,8 @@ interface Sequel {
 /** What an outcome means for the job: success and cancel are final, a failure may cost a retry, a loss costs nothing until there were too many. */
 function sequel(state: State, active: ActiveJob, report: SettledEnd['end'], now: Now): Sequel {
   const { failures, lost, cancelBy } = active
+  if (report.outcome === 'completed') return { next: 'succeeded', dueAt: null, failures, lost, reason: null }
   const stay = { dueAt: null, failures, lost, reason: report.error }
-  if (report.outcome === 'completed') return { ...stay, next: 'succeeded', reason: null }
   if (report.outcome === 'canceled') return { ...stay, next: 'canceled', reason: cancelBy ?? report.error }
   if (report.outcome === 'lost') {
     const reason = report.error ?? 'its worker lost it'
@@ -167,6 +183,6 @@ function sequel(state: State, active: ActiveJob, report: SettledEnd['end'], now:
   return { ...failed, next: 'waiting', dueAt: now.wall + backoffMs, reason: null }
 }
 
-function fenceFields({ claim }: ActiveJob) {
+function fenceOf({ claim }: ActiveJob) {
   return { job: claim.job, epoch: claim.epoch, attempt: claim.attempt }
 }

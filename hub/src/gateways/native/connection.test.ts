@@ -9,6 +9,8 @@ import type { Blobs } from '../../outputs/artifacts/port.ts'
 import { type OutputChunk, StreamGap, type Streams } from '../../outputs/port.ts'
 import { Connection } from './connection.ts'
 
+const SOON = { timeout: 15_000 }
+
 const fence = { job: 1, epoch: 1, attempt: 1 }
 const ROW: RowWrite = { op: 'delete', table: 'meta', key: { key: 'x' } }
 
@@ -63,7 +65,7 @@ it('goes on without a stream that has a hole only a restored hub can have', asyn
     return chunks.map(() => ROW)
   })
   socket.emit('message', aReport(), true)
-  await vi.waitFor(() => expect(socket.sent.at(-1)).toEqual({ t: 'ack', n: 1 }))
+  await vi.waitFor(() => expect(socket.sent.at(-1)).toEqual({ t: 'ack', n: 1 }), SOON)
   expect(executed).toMatchObject([{ n: 1, rows: [ROW] }])
   expect(socket.closes).toEqual([])
 })
@@ -73,7 +75,7 @@ it('acknowledges nothing and closes when output cannot be stored', async () => {
     throw new Error('the disk is full: the output was not written')
   })
   socket.emit('message', aReport(), true)
-  await vi.waitFor(() => expect(socket.closes).toEqual(['the disk is full: the output was not written']))
+  await vi.waitFor(() => expect(socket.closes).toEqual(['the disk is full: the output was not written']), SOON)
   expect(executed).toEqual([])
   expect(socket.sent).not.toContainEqual({ t: 'ack', n: 1 })
 })
