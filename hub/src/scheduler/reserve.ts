@@ -1,8 +1,8 @@
-import type { Bucket, Now, WorkerState } from '../engine/state.ts'
+import type { Bucket, Now } from '../engine/state.ts'
 import { hostsOf } from './claims-on.ts'
 import { isCooling, isOpen } from './door.ts'
 import type { FairShare } from './fair-share.ts'
-import { couldRun, looksAtNames } from './fit.ts'
+import { FitByClass } from './fit.ts'
 import { limitReason } from './limits.ts'
 import { Order, type Waiting } from './order.ts'
 import type { View } from './policy.ts'
@@ -51,24 +51,17 @@ interface Found extends Pick<Reservation, 'until' | 'waitsFor'> {
 function bestWorker(view: View, bucket: Bucket, held: readonly Reservation[], now: Now): Found | null {
   const stronger = held.filter(({ priority }) => priority >= bucket.priority)
   const taken = new Set(stronger.flatMap(({ worker }) => [...hostsOf(view, worker)]))
-  const fits = new Map<string, boolean>()
+  const fit = new FitByClass(bucket.shape)
   let best: Found | null = null
   for (const worker of view.workers.values()) {
     if (taken.has(worker.id) || !isOpen(worker, now) || isCooling(worker, bucket.id, now)) continue
-    if (!fitsClass(fits, bucket, worker)) continue
+    if (!fit.with(worker)) continue
     const wait = waitOn(view, worker, bucket.shape, now)
     if (wait === null) continue
     const found = { id: worker.id, ...wait }
     if (best === null || isSooner(found, best)) best = found
   }
   return best
-}
-
-function fitsClass(known: Map<string, boolean>, { shape }: Bucket, worker: WorkerState): boolean {
-  const look = looksAtNames(shape) ? worker.id : worker.classKey
-  const fits = known.get(look) ?? couldRun(shape, worker)
-  known.set(look, fits)
-  return fits
 }
 
 function isSooner(a: Found, b: Found): boolean {
