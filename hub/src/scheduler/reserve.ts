@@ -20,7 +20,7 @@ export function reserve(view: View, held: readonly Reservation[], fair: FairShar
   for (let entry = order.first; entry !== undefined; entry = order.first) {
     const { bucket, head } = entry
     order.drop()
-    if (kept.filter(({ priority }) => priority === bucket.priority).length >= PER_PRIORITY) continue
+    if (isFilled(kept, bucket.priority)) continue
     const found = bestWorker(view, bucket, kept, now)
     if (found === null) continue
     const { id: worker, ...wait } = found
@@ -32,15 +32,30 @@ export function reserve(view: View, held: readonly Reservation[], fair: FairShar
   return kept
 }
 
+function isFilled(kept: readonly Reservation[], priority: number): boolean {
+  let count = 0
+  for (const reservation of kept) if (reservation.priority === priority) count += 1
+  return count >= PER_PRIORITY
+}
+
 function impatientHeads(view: View, held: readonly Reservation[], now: Now): Waiting[] {
+  const filled = new Set(held.map(({ priority }) => priority).filter(priority => isFilled(held, priority)))
+  const behind: Waiting[] = []
   const entries: Waiting[] = []
   for (const [id, { job, since }] of view.waitingHeads) {
     const bucket = view.buckets.get(id)
-    if (bucket === undefined || now.lease - since < PATIENCE_MS || view.queued.oldest(id) !== job) continue
-    if (limitReason(view, bucket) !== null) continue
-    if (!held.some(reservation => reservation.bucket === id)) entries.push({ bucket, head: job })
+    if (bucket === undefined || now.lease - since < PATIENCE_MS) continue
+    if (filled.has(bucket.priority)) behind.push({ bucket, head: job })
+    else if (isImpatient(view, bucket, job, held)) entries.push({ bucket, head: job })
   }
-  return entries
+  // Of a priority that has all its places one is freed only if a higher one takes it.
+  const waiting = entries.length === 0 ? [] : behind.filter(({ bucket, head }) => isImpatient(view, bucket, head, held))
+  return [...entries, ...waiting]
+}
+
+function isImpatient(view: View, bucket: Bucket, job: number, held: readonly Reservation[]): boolean {
+  if (view.queued.oldest(bucket.id) !== job || limitReason(view, bucket) !== null) return false
+  return !held.some(reservation => reservation.bucket === bucket.id)
 }
 
 interface Found extends Pick<Reservation, 'until' | 'waitsFor'> {
