@@ -4,7 +4,7 @@ import type { Edge } from '../edges.ts'
 import { queueRefusal } from '../owner-limits.ts'
 import { shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
-import { bucketFor } from './bucket-for.ts'
+import { bucketsFor } from './bucket-for.ts'
 import { edgesOf } from './dependencies.ts'
 import type { Emit, Rules } from './emit.ts'
 import { refuseUnknownSecrets } from './secrets.ts'
@@ -37,10 +37,11 @@ export function decideSubmit(
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1
   const groupOf = startGroups(command, firstSeq, now, emit)
+  const bucketOf = bucketsFor(state, emit)
   const placed = jobs.map((job, index) => ({
     seq: firstSeq + index,
     id: job.id,
-    bucket: bucketFor(state, asksOf(owner, job, groupOf(index)), emit),
+    bucket: bucketOf(asksOf(owner, job, groupOf(index))),
     name: job.spec.name,
     type: job.spec.type,
     ...(job.retryOf === null ? {} : { retryOf: job.retryOf }),
