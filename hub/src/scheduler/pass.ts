@@ -78,9 +78,15 @@ class Pass {
       else order.advance()
       if (placement !== null && this.#isFull(isAnyDirty)) break
     }
-    const placed = new Set(placements.map(({ job }) => job))
-    const reservations = this.#holds.reservations.filter(({ job }) => !placed.has(job))
+    const reservations = this.#unmet(placements)
     return { placements, heads, reservations, hasLooked: this.#hasLooked, again: this.#freed(reservations) }
+  }
+
+  #unmet(placements: readonly Placement[]): readonly Reservation[] {
+    const { reservations } = this.#holds
+    if (reservations.length === 0) return reservations
+    const placed = new Set(placements.map(({ job }) => job))
+    return reservations.filter(({ job }) => !placed.has(job))
   }
 
   #entries(): Entry[] {
@@ -172,6 +178,7 @@ class Pass {
 
   /** Workers whose reservation is over, and those that share their devices. */
   #freed(reservations: readonly Reservation[]): string[] {
+    if (this.#view.reservations.held.length === 0) return []
     const kept = new Set(reservations.map(({ bucket, worker }) => `${bucket} ${worker}`))
     const before = this.#view.reservations.held.filter(({ bucket, worker }) => !kept.has(`${bucket} ${worker}`))
     return before.flatMap(({ worker }) => [...hostsOf(this.#view, worker)])

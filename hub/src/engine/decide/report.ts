@@ -1,7 +1,7 @@
 import { type AttemptReport, type Fence, fenceKey, Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
-import { type ActiveJob, claimKey, type Now, type State, type WorkerState } from '../state.ts'
+import type { ActiveJob, Now, State, WorkerState } from '../state.ts'
 import { artifactRows, type SettledEnd, settleArtifacts } from './artifacts.ts'
 import type { Emit } from './emit.ts'
 import { knownWorker } from './known-worker.ts'
@@ -63,8 +63,8 @@ function takeReport(
 }
 
 function isCurrent(state: State, worker: WorkerState, fence: Fence): boolean {
-  const active = state.active.get(fence.job)
-  return active !== undefined && active.claim.worker === worker.id && claimKey(active.claim) === fenceKey(fence)
+  const claim = state.active.get(fence.job)?.claim
+  return claim?.worker === worker.id && claim.attempt === fence.attempt && claim.epoch === fence.epoch
 }
 
 /** A lost attempt goes on if its job still waits for another placement. */
