@@ -81,7 +81,10 @@ export class Client {
     if (request.isAnswered) return
     const { timeline, hub, random, lostReply, patienceMs } = this.#ports
     const ids = specs.map(() => this.#newId())
-    const jobs = resolveLinks(specs, ids, () => request.earlier).map((spec, index) => newJob(ids[index] ?? '', spec))
+    const textOf = specTexts()
+    const jobs = resolveLinks(specs, ids, () => request.earlier).map(
+      (spec, index): NewJob => ({ id: ids[index] ?? '', spec, specText: textOf(spec), retryOf: null }),
+    )
     const answer = (reply: { readonly firstSeq: number; readonly count: number }) => {
       if (random.chance(lostReply())) return
       this.#ports.answered(key, reply)
@@ -119,8 +122,14 @@ export class Client {
   }
 }
 
-function newJob(id: string, spec: JobSpec): NewJob {
-  return { id, spec, specText: writeSpec(spec), retryOf: null }
+/** Large batches repeat a few specs. */
+function specTexts(): (spec: JobSpec) => string {
+  const texts = new Map<JobSpec, string>()
+  return spec => {
+    const text = texts.get(spec) ?? writeSpec(spec)
+    texts.set(spec, text)
+    return text
+  }
 }
 
 function ignore(): void {}

@@ -261,7 +261,7 @@ function whyStuck(state: State): string[] {
     if (bucket === undefined) return []
     return [...state.workers.values()].map(worker => {
       const never = neverRefusals(bucket.shape, worker)
-      const refusals = never.length > 0 ? never : refusalsNow(state, bucket, worker, now)
+      const refusals = never.length > 0 ? never : refusalsNow(state, bucket, now)(worker)
       return `job ${state.queued.oldest(id)} on ${worker.id}: ${refusals.map(({ text }) => text).join(', ') || 'fits'}`
     })
   })

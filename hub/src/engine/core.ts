@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Change, JOURNAL_VERSION, type RowWrite } from '@stoker/protocol'
 import type { Policy } from '../scheduler/policy.ts'
 import { apply } from './apply.ts'
@@ -74,9 +74,9 @@ export class Core {
       return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
     const body = JSON.stringify({ v: JOURNAL_VERSION, epoch: state.epoch, changes })
     const n = state.journal.n + 1
-    const hash = chainHash(state.journal.hash, n, body)
-    state.journal = { n, hash }
-    return { n, at: now.wall, changes, submissions, commit: { journal: { n, at: now.wall, hash, body }, rows } }
+    state.journal = { n, hash: chainHash(state.journal.hash, n, body) }
+    const journal = { n, at: now.wall, hash: state.journal.hash, body }
+    return { n, at: now.wall, changes, submissions, commit: { journal, rows } }
   }
 
   #place(now: Now): void {
@@ -111,5 +111,5 @@ export class Core {
 
 /** Each journal row's hash covers its number, its body and the hash before it. */
 export function chainHash(before: string, n: number, body: string): string {
-  return createHash('sha256').update(before).update(`\n${n}\n`).update(body).digest('hex')
+  return hash('sha256', `${before}\n${n}\n${body}`, 'hex')
 }

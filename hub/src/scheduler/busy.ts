@@ -1,12 +1,11 @@
 import type { Shape } from '@stoker/protocol'
 import type { WorkerState } from '../engine/state.ts'
-import { type DeviceSpace, Devices, hasSpace, isForeign } from './devices.ts'
+import { type DeviceSpace, type Devices, hasSpace, isForeign } from './devices.ts'
 import { suits } from './fit.ts'
-import type { View } from './policy.ts'
 import { type Refusal, type RefusalCode, refusal } from './refusal.ts'
 
 /** What a shape lacks on a worker right now, told by what takes it. */
-export function busyRefusals(view: View, shape: Shape, worker: WorkerState): Refusal[] {
+export function busyRefusals(devices: Devices, shape: Shape, worker: WorkerState): Refusal[] {
   const { facts, slotsFree, cpusMilliFree, memoryMbFree, leased } = worker
   const { name } = facts
   const found: Refusal[] = []
@@ -32,22 +31,23 @@ export function busyRefusals(view: View, shape: Shape, worker: WorkerState): Ref
         has: `${memoryMbFree}MB`,
       }),
     )
-  return shape.gpus === 0 ? found : [...found, ...deviceRefusals(view, shape, worker)]
+  return shape.gpus === 0 ? found : [...found, ...deviceRefusals(devices, shape, worker)]
 }
 
 /** One refusal for each thing that keeps devices away, once too few are left. */
-function deviceRefusals(view: View, shape: Shape, { facts }: WorkerState): Refusal[] {
-  const devices = new Devices(view)
-  const spaces = facts.hardware.gpus.filter(gpu => suits(shape, gpu)).map(gpu => devices.spaceOf(gpu))
-  const free = spaces.filter(space => hasSpace(space, shape)).length
-  if (free >= shape.gpus) return []
+function deviceRefusals(devices: Devices, shape: Shape, { facts }: WorkerState): Refusal[] {
   const counts = new Map<keyof typeof WORDS, number>()
-  for (const space of spaces.filter(one => !hasSpace(one, shape))) {
-    const code = whyNot(space, shape)
-    counts.set(code, (counts.get(code) ?? 0) + 1)
+  let [suiting, free] = [0, 0]
+  for (const gpu of facts.hardware.gpus) {
+    if (!suits(shape, gpu)) continue
+    suiting += 1
+    const space = devices.spaceOf(gpu)
+    if (hasSpace(space, shape)) free += 1
+    else counts.set(whyNot(space, shape), (counts.get(whyNot(space, shape)) ?? 0) + 1)
   }
+  if (free >= shape.gpus) return []
   const cure = free === 0 ? null : { field: 'resources.gpus', needs: shape.gpus, has: free }
-  const needs = `needs ${shape.gpus} of the ${spaces.length} GPUs of ${facts.name} that suit it`
+  const needs = `needs ${shape.gpus} of the ${suiting} GPUs of ${facts.name} that suit it`
   return [...counts].map(([code, count]) =>
     refusal(code, `${needs}, ${free} are free and ${count} ${WORDS[code]}`, cure),
   )

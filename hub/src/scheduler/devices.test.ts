@@ -16,7 +16,7 @@ function codesOf(house: TestHouse, job: number): string[] {
   const bucket = house.state.buckets.get(house.state.queued.get(job)?.bucket ?? -1)
   const worker = house.state.workers.get('w')
   if (bucket === undefined || worker === undefined) return []
-  return refusalsNow(house.state, bucket, worker, house.now).map(({ code }) => code)
+  return refusalsNow(house.state, bucket, house.now)(worker).map(({ code }) => code)
 }
 
 describe('devices', () => {

@@ -34,16 +34,10 @@ export class Devices {
     const { devices, quarantined, deviceNews } = this.#view
     const news = deviceNews.get(gpu.uuid)
     const out = quarantined.has(gpu.uuid) ? 'quarantined' : news?.fault != null ? 'faulty' : null
-    const space = {
-      memoryMb: gpu.memoryMb,
-      foreignMb: news?.foreignMb ?? 0,
-      out,
-      whole: 0,
-      parts: 0,
-      partsMb: 0,
-    } as const
-    const fresh: DeviceSpace = { ...space }
-    for (const { gpuMemoryMb } of devices.get(gpu.uuid)?.values() ?? []) occupy(fresh, gpuMemoryMb, 1)
+    const foreignMb = news?.foreignMb ?? 0
+    const fresh: DeviceSpace = { memoryMb: gpu.memoryMb, foreignMb, out, whole: 0, parts: 0, partsMb: 0 }
+    const claims = devices.get(gpu.uuid)
+    if (claims !== undefined) for (const { gpuMemoryMb } of claims.values()) occupy(fresh, gpuMemoryMb, 1)
     this.#spaces.set(gpu.uuid, fresh)
     return fresh
   }

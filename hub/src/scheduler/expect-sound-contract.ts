@@ -27,7 +27,7 @@ export function expectSound({ state, now }: TestHouse): void {
       const bucket = state.buckets.get(id)
       if (bucket === undefined) continue
       const never = neverRefusals(bucket.shape, worker)
-      const notNow = refusalsNow(state, bucket, worker, now)
+      const notNow = refusalsNow(state, bucket, now)(worker)
       expect(never.filter(({ code }) => REFUSALS[code] !== 'never')).toEqual([])
       expect(notNow.filter(({ code }) => REFUSALS[code] !== 'notNow')).toEqual([])
       expect(

@@ -27,6 +27,26 @@ export function looksAtNames({ worker, exclude }: Shape): boolean {
   return worker !== null || exclude.length > 0
 }
 
+/** Whether workers could run a shape, found out once for each class of them. */
+export class FitByClass {
+  readonly #shape: Shape
+  #known: Map<string, boolean> | null = null
+
+  constructor(shape: Shape) {
+    this.#shape = shape
+  }
+
+  with(worker: Pick<WorkerState, 'id' | 'facts' | 'classKey'>): boolean {
+    if (looksAtNames(this.#shape)) return couldRun(this.#shape, worker)
+    this.#known ??= new Map()
+    const known = this.#known.get(worker.classKey)
+    if (known !== undefined) return known
+    const fits = couldRun(this.#shape, worker)
+    this.#known.set(worker.classKey, fits)
+    return fits
+  }
+}
+
 type Filter = (shape: Shape, facts: WorkerFacts, id: string) => Refusal | null
 
 const FILTERS: readonly Filter[] = [

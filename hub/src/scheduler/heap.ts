@@ -45,12 +45,14 @@ export class Heap<T> {
   }
 
   #comesFirst(a: number, b: number): boolean {
-    const [first, second] = [this.#items[a], this.#items[b]]
+    const first = this.#items[a]
+    const second = this.#items[b]
     return first !== undefined && second !== undefined && this.#isBefore(first, second)
   }
 
   #swapIfBefore(a: number, b: number): boolean {
-    const [first, second] = [this.#items[a], this.#items[b]]
+    const first = this.#items[a]
+    const second = this.#items[b]
     if (first === undefined || second === undefined || !this.#isBefore(first, second)) return false
     this.#items[a] = second
     this.#items[b] = first

@@ -23,15 +23,7 @@ export class Order<E extends Waiting> {
   constructor(entries: readonly E[], standingOf: (owner: string) => number) {
     const isShared = entries.some(entry => entry.bucket.owner !== entries[0]?.bucket.owner)
     this.#standingOf = isShared ? standingOf : () => 0
-    const groups = new Map<string, Group<E>>()
-    for (const entry of entries) {
-      const { owner, priority } = entry.bucket
-      const key = `${priority} ${owner}`
-      const group = groups.get(key) ?? { owner, priority, entries: new Heap<E>(isOlder), standing: 0 }
-      group.entries.push(entry)
-      groups.set(key, group)
-    }
-    for (const group of groups.values()) {
+    for (const group of grouped(entries)) {
       group.standing = this.#standingOf(group.owner)
       this.#groups.push(group)
     }
@@ -61,6 +53,23 @@ export class Order<E extends Waiting> {
     if (entries?.top === undefined) this.#groups.dropTop()
     else this.#groups.sinkTop()
   }
+}
+
+/** By owner and priority. */
+function grouped<E extends Waiting>(entries: readonly E[]): readonly Group<E>[] {
+  const groups: Group<E>[] = []
+  const byOwner = new Map<string, Map<number, Group<E>>>()
+  for (const entry of entries) {
+    const { owner, priority } = entry.bucket
+    const own = byOwner.get(owner) ?? new Map<number, Group<E>>()
+    byOwner.set(owner, own)
+    const group = own.get(priority) ?? { owner, priority, entries: new Heap<E>(isOlder), standing: 0 }
+    group.entries.push(entry)
+    if (own.has(priority)) continue
+    own.set(priority, group)
+    groups.push(group)
+  }
+  return groups
 }
 
 function isOlder(a: Waiting, b: Waiting): boolean {

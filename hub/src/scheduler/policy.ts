@@ -6,7 +6,6 @@ import type { Reservation } from './reservation.ts'
 export type View = Readonly<
   Pick<
     State,
-    | 'buckets'
     | 'queued'
     | 'workers'
     | 'active'
@@ -22,7 +21,7 @@ export type View = Readonly<
     | 'limits'
     | 'groups'
   >
->
+> & { readonly buckets: Pick<State['buckets'], 'get'> }
 
 /** One job given to one worker, with the devices it gets. */
 export interface Placement {

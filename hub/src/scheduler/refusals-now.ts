@@ -8,21 +8,20 @@ import type { View } from './policy.ts'
 import { type Refusal, refusal } from './refusal.ts'
 import { Room } from './room.ts'
 
-/** Every reason why a job of a bucket does not start on a worker at this moment, of a worker that could run it; none means that the next pass may place it there. */
-export function refusalsNow(view: View, bucket: Bucket, worker: WorkerState, now: Now): Refusal[] {
+/** Tells every reason why a job of a bucket does not start on a worker at this moment, of a worker that could run it; none means that the next pass may place it there. */
+export function refusalsNow(view: View, bucket: Bucket, now: Now): (worker: WorkerState) => readonly Refusal[] {
   const limit = limitReason(view, bucket)
-  const found = [
-    ...(limit === null ? [] : [refusal('owner.limit', limit)]),
-    ...doorRefusals(worker, bucket.id, now),
-    ...busyRefusals(view, bucket.shape, worker),
-  ]
-  return found.length > 0 ? found : reservedRefusals(view, bucket, worker, now)
-}
-
-function reservedRefusals(view: View, bucket: Bucket, worker: WorkerState, now: Now): Refusal[] {
-  const hold = new Holds(view, view.reservations.held).on(worker.id)
-  if (hold === null || chooseBeside(new Room(worker, new Devices(view)), bucket, hold, now, null) !== null) return []
-  const { priority, job } = hold.reservation
-  const text = `${worker.facts.name} is kept for a job with priority ${priority} that waited too long; this one has priority ${bucket.priority} and is not sure to end before`
-  return [refusal('worker.reserved', text, null, job)]
+  const limits = limit === null ? [] : [refusal('owner.limit', limit)]
+  const devices = new Devices(view)
+  const holds = new Holds(view, view.reservations.held)
+  return worker => {
+    const doors = doorRefusals(worker, bucket.id, now)
+    const busy = busyRefusals(devices, bucket.shape, worker)
+    if (limits.length + doors.length + busy.length > 0) return [...limits, ...doors, ...busy]
+    const hold = holds.on(worker.id)
+    if (hold === null || chooseBeside(new Room(worker, devices), bucket, hold, now, null) !== null) return []
+    const { priority, job } = hold.reservation
+    const text = `${worker.facts.name} is kept for a job with priority ${priority} that waited too long; this one has priority ${bucket.priority} and is not sure to end before`
+    return [refusal('worker.reserved', text, null, job)]
+  }
 }

@@ -1,8 +1,8 @@
-import type { Bucket, Now, WorkerState } from '../engine/state.ts'
+import type { Bucket, Now } from '../engine/state.ts'
 import { hostsOf } from './claims-on.ts'
 import { isCooling, isOpen } from './door.ts'
 import type { FairShare } from './fair-share.ts'
-import { couldRun, looksAtNames } from './fit.ts'
+import { FitByClass } from './fit.ts'
 import { limitReason } from './limits.ts'
 import { Order, type Waiting } from './order.ts'
 import type { View } from './policy.ts'
@@ -20,7 +20,7 @@ export function reserve(view: View, held: readonly Reservation[], fair: FairShar
   for (let entry = order.first; entry !== undefined; entry = order.first) {
     const { bucket, head } = entry
     order.drop()
-    if (kept.filter(({ priority }) => priority === bucket.priority).length >= PER_PRIORITY) continue
+    if (isFilled(kept, bucket.priority)) continue
     const found = bestWorker(view, bucket, kept, now)
     if (found === null) continue
     const { id: worker, ...wait } = found
@@ -32,15 +32,30 @@ export function reserve(view: View, held: readonly Reservation[], fair: FairShar
   return kept
 }
 
+function isFilled(kept: readonly Reservation[], priority: number): boolean {
+  let count = 0
+  for (const reservation of kept) if (reservation.priority === priority) count += 1
+  return count >= PER_PRIORITY
+}
+
 function impatientHeads(view: View, held: readonly Reservation[], now: Now): Waiting[] {
+  const filled = new Set(held.map(({ priority }) => priority).filter(priority => isFilled(held, priority)))
+  const behind: Waiting[] = []
   const entries: Waiting[] = []
   for (const [id, { job, since }] of view.waitingHeads) {
     const bucket = view.buckets.get(id)
-    if (bucket === undefined || now.lease - since < PATIENCE_MS || view.queued.oldest(id) !== job) continue
-    if (limitReason(view, bucket) !== null) continue
-    if (!held.some(reservation => reservation.bucket === id)) entries.push({ bucket, head: job })
+    if (bucket === undefined || now.lease - since < PATIENCE_MS) continue
+    if (filled.has(bucket.priority)) behind.push({ bucket, head: job })
+    else if (isImpatient(view, bucket, job, held)) entries.push({ bucket, head: job })
   }
-  return entries
+  // Of a priority that has all its places one is freed only if a higher one takes it.
+  const waiting = entries.length === 0 ? [] : behind.filter(({ bucket, head }) => isImpatient(view, bucket, head, held))
+  return [...entries, ...waiting]
+}
+
+function isImpatient(view: View, bucket: Bucket, job: number, held: readonly Reservation[]): boolean {
+  if (view.queued.oldest(bucket.id) !== job || limitReason(view, bucket) !== null) return false
+  return !held.some(reservation => reservation.bucket === bucket.id)
 }
 
 interface Found extends Pick<Reservation, 'until' | 'waitsFor'> {
@@ -51,24 +66,17 @@ interface Found extends Pick<Reservation, 'until' | 'waitsFor'> {
 function bestWorker(view: View, bucket: Bucket, held: readonly Reservation[], now: Now): Found | null {
   const stronger = held.filter(({ priority }) => priority >= bucket.priority)
   const taken = new Set(stronger.flatMap(({ worker }) => [...hostsOf(view, worker)]))
-  const fits = new Map<string, boolean>()
+  const fit = new FitByClass(bucket.shape)
   let best: Found | null = null
   for (const worker of view.workers.values()) {
     if (taken.has(worker.id) || !isOpen(worker, now) || isCooling(worker, bucket.id, now)) continue
-    if (!fitsClass(fits, bucket, worker)) continue
+    if (!fit.with(worker)) continue
     const wait = waitOn(view, worker, bucket.shape, now)
     if (wait === null) continue
     const found = { id: worker.id, ...wait }
     if (best === null || isSooner(found, best)) best = found
   }
   return best
-}
-
-function fitsClass(known: Map<string, boolean>, { shape }: Bucket, worker: WorkerState): boolean {
-  const look = looksAtNames(shape) ? worker.id : worker.classKey
-  const fits = known.get(look) ?? couldRun(shape, worker)
-  known.set(look, fits)
-  return fits
 }
 
 function isSooner(a: Found, b: Found): boolean {

@@ -2,6 +2,9 @@ import type { Gpu, Shape } from '@stoker/protocol'
 import type { Claim, WorkerState } from '../engine/state.ts'
 import { chooseDevices, type Devices } from './devices.ts'
 
+/** How many devices nobody has any part of, and how many nobody has whole. */
+type Untaken = Readonly<Record<Shape['gpuSharing'], number>>
+
 /** What is left on a worker while a plan is made. */
 export class Room {
   readonly worker: WorkerState
@@ -9,7 +12,7 @@ export class Room {
   #cpusMilli: number
   #memoryMb: number
   #slots: number
-  #gpuShare: number | null = null
+  #untaken: Untaken | null = null
 
   /** `later`: as it will be once outstanding offers were taken up. */
   constructor(worker: WorkerState, devices: Devices, when: 'now' | 'later' = 'now') {
@@ -27,9 +30,10 @@ export class Room {
     return this.#slots
   }
 
-  /** Without looking at devices, for passing over many shapes quickly. */
-  mayHave({ cpusMilli, memoryMb }: Shape): boolean {
-    return this.#slots >= 1 && this.#cpusMilli >= cpusMilli && this.#memoryMb >= memoryMb
+  /** Without looking at single devices, for passing over many shapes quickly. */
+  mayHave({ cpusMilli, memoryMb, gpus, gpuSharing }: Shape): boolean {
+    if (this.#slots < 1 || this.#cpusMilli < cpusMilli || this.#memoryMb < memoryMb) return false
+    return gpus === 0 || gpus <= this.#devicesLeft[gpuSharing]
   }
 
   has(shape: Shape): boolean {
@@ -65,9 +69,7 @@ export class Room {
 
   /** Of its devices, those nobody has any part of. */
   get gpuShare(): number {
-    if (this.#gpus.length === 0) return 0
-    this.#gpuShare ??= this.#countGpuShare()
-    return this.#gpuShare
+    return this.#gpus.length === 0 ? 0 : this.#devicesLeft.exclusive / this.#gpus.length
   }
 
   /** Of CPUs and slots, whichever is scarcer. */
@@ -80,21 +82,29 @@ export class Room {
     return this.worker.facts.hardware.gpus
   }
 
-  #countGpuShare(): number {
-    let free = 0
-    for (const gpu of this.#gpus) {
-      const space = this.devices.spaceOf(gpu)
-      if (space.out === null && space.whole === 0 && space.parts === 0) free += 1
-    }
-    return free / this.#gpus.length
+  /** Another worker that shows the same devices may have taken some since: never too few. */
+  get #devicesLeft(): Untaken {
+    this.#untaken ??= countUntaken(this.#gpus, this.devices)
+    return this.#untaken
   }
 
   #move(claim: Pick<Claim, 'cpusMilli' | 'memoryMb' | 'gpus' | 'gpuMemoryMb'>, sign: 1 | -1, isHere: boolean): void {
     this.devices.move(claim, sign)
-    if (claim.gpus.length > 0) this.#gpuShare = null
+    if (claim.gpus.length > 0) this.#untaken = null
     if (!isHere) return
     this.#cpusMilli -= sign * claim.cpusMilli
     this.#memoryMb -= sign * claim.memoryMb
     this.#slots -= sign
   }
+}
+
+function countUntaken(gpus: readonly Gpu[], devices: Devices): Untaken {
+  let [exclusive, shared] = [0, 0]
+  for (const gpu of gpus) {
+    const { out, whole, parts } = devices.spaceOf(gpu)
+    if (out !== null || whole > 0) continue
+    shared += 1
+    if (parts === 0) exclusive += 1
+  }
+  return { exclusive, shared }
 }

@@ -81,14 +81,16 @@ export class SimConnection {
   #heard(): void {
     const { worker } = this.session
     if (worker === null) return
-    this.#ports.loop.touch((state, now) => {
-      if (hear(state, worker, now)) this.#ports.loop.replan()
+    const { loop } = this.#ports
+    loop.touch((state, now) => {
+      const { wasQuiet, mayResume } = hear(state, worker, now)
+      if (mayResume) loop.execute({ kind: 'returned', worker }, ignore, ignore)
+      else if (wasQuiet) loop.replan()
     })
   }
 
   #leave(reason: string): void {
     const { worker } = this.session
-    const ignore = () => {}
     if (worker !== null) this.#ports.loop.execute({ kind: 'goodbye', worker, reason }, ignore, ignore)
   }
 
@@ -131,3 +133,5 @@ export class SimConnection {
     )
   }
 }
+
+function ignore(): void {}

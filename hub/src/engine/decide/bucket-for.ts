@@ -2,16 +2,43 @@ import { bucketKey } from '../shape-of.ts'
 import type { Bucket, State } from '../state.ts'
 import type { Emit } from './emit.ts'
 
+type Alike = Pick<Bucket, 'owner' | 'priority' | 'shape' | 'terms' | 'groupId'>
+
 /** The bucket of jobs alike, made if there is none. */
-export function bucketFor(
-  state: State,
-  { owner, priority, shape, terms, groupId }: Pick<Bucket, 'owner' | 'priority' | 'shape' | 'terms' | 'groupId'>,
-  emit: Emit,
-): number {
+export function bucketFor(state: State, { owner, priority, shape, terms, groupId }: Alike, emit: Emit): number {
   const known = state.bucketByKey.get(bucketKey(owner, priority, shape, terms, groupId))
   if (known !== undefined) return known
   const id = state.lastBucket + 1
   const group = groupId === null ? {} : { groupId }
   emit.change({ c: 'bucket', id, owner, priority, shape, terms, ...group })
   return id
+}
+
+/** The same for many jobs in a row: most are like the one before, and to see that costs less than to write a key. */
+export function bucketsFor(state: State, emit: Emit): (asked: Alike) => number {
+  let last: { readonly asked: Alike; readonly id: number } | null = null
+  return asked => {
+    if (last === null || !isAlike(asked, last.asked)) last = { asked, id: bucketFor(state, asked, emit) }
+    return last.id
+  }
+}
+
+function isAlike(a: Alike, b: Alike): boolean {
+  return (
+    a.priority === b.priority &&
+    a.owner === b.owner &&
+    a.groupId === b.groupId &&
+    hasSameValues(a.shape, b.shape) &&
+    hasSameValues(a.terms, b.terms)
+  )
+}
+
+/** Of two objects with the same fields, whose values are plain or lists of words. */
+function hasSameValues<T extends object>(a: T, b: T): boolean {
+  for (const name in a) if (a[name] !== b[name] && !isSameList(a[name], b[name])) return false
+  return true
+}
+
+function isSameList(a: unknown, b: unknown): boolean {
+  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((word, index) => word === b[index])
 }

@@ -4,7 +4,7 @@ import type { Edge } from '../edges.ts'
 import { queueRefusal } from '../owner-limits.ts'
 import { shapeOf, termsOf } from '../shape-of.ts'
 import type { Now, State } from '../state.ts'
-import { bucketFor } from './bucket-for.ts'
+import { bucketsFor } from './bucket-for.ts'
 import { edgesOf } from './dependencies.ts'
 import type { Emit, Rules } from './emit.ts'
 import { refuseUnknownSecrets } from './secrets.ts'
@@ -37,8 +37,9 @@ export function decideSubmit(
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1
   const groupOf = startGroups(command, firstSeq, now, emit)
+  const bucketOf = bucketsFor(state, emit)
   const placed = jobs.map((job, index) => {
-    const bucket = bucketFor(state, asksOf(owner, job, groupOf(index)), emit)
+    const bucket = bucketOf(asksOf(owner, job, groupOf(index)))
     return submittedJob(job, firstSeq + index, bucket, owner, edges[index] ?? NO_EDGES)
   })
   jobs.forEach((job, index) => {

@@ -1,6 +1,6 @@
 import type { StartingChange } from '@stoker/protocol'
 import type { Bucket, Now, State } from '../../engine/state.ts'
-import { couldRun } from '../fit.ts'
+import { FitByClass } from '../fit.ts'
 import { limitReason } from '../limits.ts'
 import type { Policy } from '../policy.ts'
 import { releaseChange, startingChanges } from './changes.ts'
@@ -69,7 +69,8 @@ function explainWaiting(state: State, policy: Policy, job: number, now: Now): Ex
 
 function counts(state: State, bucket: Bucket): Pick<ExplainedJob, 'bucket' | 'couldRun' | 'workers'> {
   let suited = 0
-  for (const worker of state.workers.values()) if (couldRun(bucket.shape, worker)) suited += 1
+  const fit = new FitByClass(bucket.shape)
+  for (const worker of state.workers.values()) if (fit.with(worker)) suited += 1
   return { bucket, couldRun: suited, workers: state.workers.size }
 }
 

@@ -4,7 +4,7 @@ import type { ActiveJob, Bucket, Claim, Now, State, WorkerState } from '../../en
 import { claimsOn } from '../claims-on.ts'
 import { Devices } from '../devices.ts'
 import { isOpen } from '../door.ts'
-import { couldRun } from '../fit.ts'
+import { FitByClass } from '../fit.ts'
 import type { Forecast } from './forecast.ts'
 import type { Ahead, Position } from './position.ts'
 import type { Amounts, Others, QueueModel } from './queue-model.ts'
@@ -18,24 +18,29 @@ const UNBOUNDED = Number.MAX_SAFE_INTEGER
 
 /** The workers that could take the job, what runs there and who comes first. */
 export function fleetModel(state: State, bucket: Bucket, position: Position, forecast: Forecast, now: Now): QueueModel {
-  const open = [...state.workers.values()].filter(worker => isOpen(worker, now) && couldRun(bucket.shape, worker))
+  const fit = new FitByClass(bucket.shape)
+  const open = [...state.workers.values()].filter(worker => fit.with(worker) && isOpen(worker, now))
   const chosen = spread(open, MOST_SERVERS)
+  const devices = new Devices(state)
   const part = open.length === 0 ? 0 : chosen.length / open.length
   const running = chosen.flatMap((worker, server) =>
     claimsOn(state, worker)
       .slice(0, Math.ceil(MOST_RUNNING / chosen.length))
       .map(claim => ({ server, takes: ofClaim(claim, worker), remaining: remainingOf(state, claim, forecast, now) })),
   )
-  const othersOf = ({ bucket: other, jobs }: Ahead): Others => ({
-    jobs: jobs * part,
-    rank: -other.priority,
-    takes: ofShape(other.shape, chosen[0]),
-    lasts: forecast.lasts(other),
-    fits: chosen.map(worker => couldRun(other.shape, worker)),
-  })
+  const othersOf = ({ bucket: other, jobs }: Ahead): Others => {
+    const otherFit = new FitByClass(other.shape)
+    return {
+      jobs: jobs * part,
+      rank: -other.priority,
+      takes: ofShape(other.shape, chosen[0]),
+      lasts: forecast.lasts(other),
+      fits: chosen.map(worker => otherFit.with(worker)),
+    }
+  }
   const isSmaller = ({ bucket: { shape } }: Ahead): boolean => takesLess(shape, bucket.shape)
   return {
-    servers: chosen.map(worker => freeOf(state, worker)),
+    servers: chosen.map(worker => freeOf(devices, worker)),
     running,
     ahead: firstBuckets(position.ahead, MOST_AHEAD).map(othersOf),
     behind: position.behind.filter(isSmaller).slice(0, MOST_BEHIND).map(othersOf),
@@ -96,8 +101,7 @@ function remainingOf(state: State, claim: Claim, forecast: Forecast, now: Now) {
   return forecast.remaining(bucket, Math.max(0, now.wall - active.placedAt))
 }
 
-function freeOf(state: State, worker: WorkerState): Amounts {
-  const devices = new Devices(state)
+function freeOf(devices: Devices, worker: WorkerState): Amounts {
   const free = worker.facts.hardware.gpus.map(gpu => {
     const { out, whole, partsMb, memoryMb } = devices.spaceOf(gpu)
     return out !== null || whole > 0 ? 0 : 1 - partsMb / Math.max(1, memoryMb)

@@ -37,7 +37,11 @@ export function positionOf(state: State, job: number, bucket: Bucket, now: Now):
     if (other.priority < bucket.priority) lower.push({ bucket: other, jobs })
     else if (other.priority > bucket.priority) higher.push({ bucket: other, jobs })
     else if (other.owner === bucket.owner) own.push({ bucket: other, jobs: count.before(id, job) })
-    else others.set(other.owner, [...(others.get(other.owner) ?? []), { bucket: other, jobs }])
+    else {
+      const theirs = others.get(other.owner)
+      if (theirs === undefined) others.set(other.owner, [{ bucket: other, jobs }])
+      else theirs.push({ bucket: other, jobs })
+    }
   }
   const fair = new FairShare(state, now)
   const mine = own.reduce((sum, { jobs }) => sum + jobs, 0)
@@ -51,9 +55,10 @@ export function positionOf(state: State, job: number, bucket: Bucket, now: Now):
     .flat()
     .concat(own)
     .filter(one => one.bucket !== bucket)
-  const behind = [...later, ...lower].map(one => ({
-    ...one,
-    jobs: state.queued.sizeOf(one.bucket.id) - taken(ahead, one),
+  const taken = new Map(ahead.map(({ bucket: { id }, jobs }) => [id, jobs]))
+  const behind = [...later, ...lower].map(({ bucket: other }) => ({
+    bucket: other,
+    jobs: state.queued.sizeOf(other.id) - (taken.get(other.id) ?? 0),
   }))
   return {
     ahead,
@@ -61,10 +66,6 @@ export function positionOf(state: State, job: number, bucket: Bucket, now: Now):
     total,
     isExact: count.isExact && others.size === 0 && places.isWhole,
   }
-}
-
-function taken(ahead: readonly Ahead[], { bucket }: Ahead): number {
-  return ahead.find(one => one.bucket === bucket)?.jobs ?? 0
 }
 
 /** Counts up to a bound, over all queues together. */

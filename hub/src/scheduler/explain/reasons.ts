@@ -48,7 +48,7 @@ function put(groups: Map<string, Group>, when: Reason['when'], refusals: readonl
 
 function reasonOf({ when, codes, members }: Group): Reason {
   const [first] = members
-  const closest = members.reduce((best, one) => (shareOf(one.refusals) > shareOf(best.refusals) ? one : best))
+  const closest = closestOf(members)
   const around = closest.refusals.map(({ text }) => ` ${text} `.split(` ${closest.name} `))
   const isAlike = members.every(one => one.refusals.every(({ text }, at) => isSaid(around[at] ?? [], one.name, text)))
   const isOne = members.length === 1
@@ -60,6 +60,18 @@ function reasonOf({ when, codes, members }: Group): Reason {
     closest: isAlike || isOne ? null : closest.name,
     job: first?.refusals.find(({ job }) => job !== null)?.job ?? null,
   }
+}
+
+function closestOf(members: Group['members']): Group['members'][number] {
+  let best = members[0] ?? { name: '', refusals: [] }
+  let most = shareOf(best.refusals)
+  for (const one of members) {
+    const share = shareOf(one.refusals)
+    if (share <= most) continue
+    best = one
+    most = share
+  }
+  return best
 }
 
 /** How much of what is asked for is there: of two workers with the same reasons, the one with more of it is closer. */
@@ -87,5 +99,12 @@ function forAll(around: readonly string[]): string {
 }
 
 function shown(names: readonly string[]): WaitReason['workers'] {
-  return { count: names.length, names: [...names].sort().slice(0, SHOWN_NAMES) }
+  const first: string[] = []
+  for (const name of names) {
+    if (first.length === SHOWN_NAMES && name >= (first.at(-1) ?? '')) continue
+    first.push(name)
+    first.sort()
+    first.length = Math.min(first.length, SHOWN_NAMES)
+  }
+  return { count: names.length, names: first }
 }

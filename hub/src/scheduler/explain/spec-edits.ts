@@ -123,7 +123,7 @@ const FIELDS: { readonly [K in keyof Shape]?: Field<K> } = {
 /** What differs between two shapes, as fields of the spec, in words, and how much is given up. */
 export function editsBetween(from: Shape, to: Shape): { edits: Edit[]; text: string; loss: number } {
   const keys = Object.keys(FIELDS) as (keyof Shape)[]
-  const changed = keys.filter(key => JSON.stringify(from[key]) !== JSON.stringify(to[key]))
+  const changed = keys.filter(key => from[key] !== to[key] && JSON.stringify(from[key]) !== JSON.stringify(to[key]))
   const told = changed.map(key => tell(key, from, to))
   return {
     edits: told.map(({ edit }) => edit),

@@ -1,5 +1,5 @@
 import type { Bucket, Now, WorkerState } from '../../engine/state.ts'
-import { neverRefusals } from '../fit.ts'
+import { FitByClass, neverRefusals } from '../fit.ts'
 import type { View } from '../policy.ts'
 import type { Refusal } from '../refusal.ts'
 import { refusalsNow } from '../refusals-now.ts'
@@ -12,9 +12,11 @@ export interface WorkerReasons {
 }
 
 export function workerReasons(view: View, bucket: Bucket, now: Now): WorkerReasons[] {
-  return [...view.workers.values()].map(worker => ({
+  const fit = new FitByClass(bucket.shape)
+  const refusalsOf = refusalsNow(view, bucket, now)
+  return Array.from(view.workers.values(), worker => ({
     worker,
-    never: neverRefusals(bucket.shape, worker),
-    now: refusalsNow(view, bucket, worker, now).filter(({ code }) => code !== 'owner.limit'),
+    never: fit.with(worker) ? [] : neverRefusals(bucket.shape, worker),
+    now: refusalsOf(worker).filter(({ code }) => code !== 'owner.limit'),
   }))
 }

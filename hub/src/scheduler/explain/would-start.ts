@@ -17,7 +17,7 @@ export function startsIn(
   const queued = new ChangedQueue(state.queued, job, id)
   const bucket: Bucket = { id, key, owner, priority, shape, terms, groupId, live: 1 }
   const dirtyBuckets = new Set([id])
-  const buckets = new Map(state.buckets).set(id, bucket)
+  const buckets = { get: (other: number) => (other === id ? bucket : state.buckets.get(other)) }
   return planned({ ...state, queued, buckets, dirtyBuckets, dirtyWorkers: new Set() }, policy, job, now)
 }
 

@@ -55,11 +55,14 @@ export function createMemoryTables(): MemoryTables {
 
   function swap(name: TableName, key: RowKey, row: object | undefined): object | undefined {
     const old = tableOf(name).swap(key, row as never)
-    if (name === 'job') {
-      if (old !== undefined) seqById.delete((old as JobRow).id)
-      if (row !== undefined) seqById.set((row as JobRow).id, (row as JobRow).seq)
-    }
+    if (name === 'job') renameJob(old as JobRow | undefined, row as JobRow | undefined)
     return old
+  }
+
+  function renameJob(old: JobRow | undefined, row: JobRow | undefined): void {
+    if (old?.id === row?.id) return
+    if (old !== undefined) seqById.delete(old.id)
+    if (row !== undefined) seqById.set(row.id, row.seq)
   }
 
   function change(name: TableName, key: RowKey, row: object | undefined, undo: Undo[]): void {

@@ -1,0 +1,61 @@
+import type { Shape } from '@stoker/protocol'
+import { Heap } from './heap.ts'
+import type { Pool, Ranking } from './pool.ts'
+import { isBetter, type Ranked } from './ranked-rooms.ts'
+import type { Room } from './room.ts'
+
+/** The rooms of a pool that one bucket may use, best first. What others did to a room since it was ranked is seen when its turn comes. */
+export class Candidates {
+  readonly #pool: Pool
+  readonly #shape: Shape
+  readonly #isUsable: (room: Room) => boolean
+  #ranking: Ranking
+  #next = 0
+  /** Those that were passed because their score has become a worse one. */
+  #worse = new Heap<Ranked>(isBetter)
+
+  constructor(pool: Pool, shape: Shape, isUsable: (room: Room) => boolean) {
+    this.#pool = pool
+    this.#shape = shape
+    this.#isUsable = isUsable
+    this.#ranking = pool.rankedFor(shape)
+  }
+
+  get best(): Room | undefined {
+    for (;;) {
+      const best = this.#first()
+      if (best === undefined) return undefined
+      const score = this.#ranking.rank(best.room)
+      if (score <= best.score) return best.room
+      if (this.#rankAgain()) continue
+      this.dropBest()
+      this.#worse.push({ ...best, score })
+    }
+  }
+
+  /** It stays too small, so it need not be tried again. */
+  dropBest(): void {
+    if (this.#first() === this.#worse.top) this.#worse.dropTop()
+    else this.#next += 1
+  }
+
+  #first(): Ranked | undefined {
+    const { rooms } = this.#ranking
+    let next = rooms.at(this.#next)
+    while (next !== undefined && !this.#isUsable(next.room)) {
+      this.#next += 1
+      next = rooms.at(this.#next)
+    }
+    const { top } = this.#worse
+    return next === undefined || (top !== undefined && isBetter(top, next)) ? top : next
+  }
+
+  #rankAgain(): boolean {
+    const fresh = this.#pool.rankedFor(this.#shape)
+    if (fresh === this.#ranking) return false
+    this.#ranking = fresh
+    this.#next = 0
+    this.#worse = new Heap<Ranked>(isBetter)
+    return true
+  }
+}

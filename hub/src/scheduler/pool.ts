@@ -1,0 +1,63 @@
+import type { Shape } from '@stoker/protocol'
+import { type Rank, RankedRooms } from './ranked-rooms.ts'
+import type { Room } from './room.ts'
+
+/** How a policy ranks rooms for a shape; shapes that are ranked alike get the same function. Within a pass a score may only get worse, or matter less, as a room fills. */
+export type RankFor = (shape: Shape) => Rank
+
+/** More than any score: preferred tags come first. */
+const PER_TAG = 1e6
+
+export interface Ranking {
+  readonly rank: Rank
+  readonly rooms: RankedRooms
+  readonly takenBefore: number
+}
+
+/** Rooms that buckets look at in one pass, ranked once for all that rank alike. */
+export class Pool {
+  readonly #rankFor: RankFor
+  readonly #rankings = new Map<Rank, Map<string, Ranking>>()
+  #rooms: readonly Room[]
+  #taken = 0
+  /** All rooms before it are full, and stay so. */
+  #firstOpen = 0
+
+  constructor(rooms: readonly Room[], rankFor: RankFor) {
+    this.#rooms = rooms
+    this.#rankFor = rankFor
+  }
+
+  get rooms(): readonly Room[] {
+    return this.#rooms
+  }
+
+  get isFull(): boolean {
+    while (this.#rooms[this.#firstOpen]?.slots === 0) this.#firstOpen += 1
+    return this.#firstOpen >= this.#rooms.length
+  }
+
+  /** A job was placed: what is known of the rooms gets older. */
+  taken(): void {
+    this.#taken += 1
+  }
+
+  /** Ranked again after so many placements that those who meet them would pay as much as the ranking costs. */
+  rankedFor(shape: Shape): Ranking {
+    const plain = this.#rankFor(shape)
+    const tags = shape.preferTags.join(' ')
+    const byTags = this.#rankings.get(plain) ?? new Map<string, Ranking>()
+    const known = byTags.get(tags)
+    if (known !== undefined && (this.#taken - known.takenBefore) ** 2 <= 2 * this.#rooms.length) return known
+    const rank = tags === '' ? plain : (room: Room) => plain(room) - PER_TAG * preferredTags(shape, room)
+    this.#rooms = this.#rooms.filter(room => room.slots > 0)
+    this.#firstOpen = 0
+    const fresh = { rank, rooms: new RankedRooms(this.#rooms, rank), takenBefore: this.#taken }
+    this.#rankings.set(plain, byTags.set(tags, fresh))
+    return fresh
+  }
+}
+
+function preferredTags({ preferTags }: Shape, { worker }: Room): number {
+  return preferTags.filter(tag => worker.facts.tags.includes(tag)).length
+}
