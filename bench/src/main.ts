@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Cleanups } from './cleanups.ts'
 import { type BenchOptions, readOptions, USAGE } from './config.ts'
-import { stopAllChildren } from './processes/child.ts'
+import { stopAllChildren } from './processes/living.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
