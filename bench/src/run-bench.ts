@@ -62,6 +62,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
     },
     redis: redis ?? { notMeasured: 'redis-server is not installed' },
     postgres: postgres ?? { notMeasured: 'PostgreSQL is not installed' },
+    path: options.path,
   }
 }
 
