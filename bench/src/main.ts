@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Cleanups } from './cleanups.ts'
 import { type BenchOptions, readOptions, USAGE } from './config.ts'
-import { stopAllChildren } from './processes/living.ts'
+import { stopForGood } from './processes/living.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
@@ -18,9 +18,9 @@ const giveUp = async (why: string, exitCode: number) => {
   if (isGivingUp) return
   isGivingUp = true
   say(`bench: ${why}`)
-  await stopAllChildren()
+  await stopForGood()
   await cleanups.runAll().catch(error => say(String(error)))
-  await stopAllChildren()
+  await stopForGood()
   process.exit(exitCode)
 }
 

@@ -15,7 +15,7 @@ const THREADS = 8
 export const measurePeersNoop: Measure = async (stage, ground) => {
   const hub = await stage.hub()
   await stage.worker(hub, MAX_JOBS)
-  const pgBoss = await opened(PgBossPeer.open(stage, ground, 'noops'), peer => peer.startWorker(1, 'stamp'))
+  const pgBoss = await opened(PgBossPeer.open(stage, ground, 'noops'), peer => peer.startWorker(1, 'noop'))
   const beanstalkd = await opened(BeanstalkPeer.open(stage, ground), peer => peer.startWorker(CONNECTIONS, 'noop'))
   const celery = await opened(CeleryPeer.open(stage, ground), peer => peer.startWorker(THREADS))
   const found = await raceBeside(() => rateOfJobs(hub.client, { type: 'noop' }, JOBS.ours), {

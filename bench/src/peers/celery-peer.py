@@ -65,7 +65,7 @@ def waits(jobs: int) -> list[float]:
 
 
 def forget() -> None:
-    """What was only submitted would otherwise be run, and counted, by the next worker."""
+    """What an earlier measure only submitted would otherwise be run, and counted, by the next worker."""
     app.control.purge()
     app.backend.client.flushdb()
 

@@ -24,7 +24,7 @@ export class CeleryPeer {
     const python = await pythonWithCelery(path)
     if (python === null) return { notMeasured: 'Celery with its Redis client is not installed' }
     const peer = new CeleryPeer(stage, python, `redis://127.0.0.1:${redis.port}`)
-    stage.atEnd(() => peer.#run(['forget']).then(() => {}))
+    await peer.#run(['forget'])
     return peer
   }
 

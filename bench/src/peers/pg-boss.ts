@@ -40,7 +40,7 @@ export class PgBossPeer {
     return this.#boss.insert(Array.from({ length: count }, () => ({ name: this.#queue, data: {} })))
   }
 
-  async startWorker(atOnce: number, what: 'stamp' | 'spawn'): Promise<void> {
+  async startWorker(atOnce: number, what: 'noop' | 'spawn' | 'stamp'): Promise<void> {
     const args = ['--import', 'tsx', WORKER, this.#url, this.#queue, String(atOnce), what]
     const name = 'the pg-boss worker'
     await this.#stage.keep(startChild({ name, command: process.execPath, args, ready: /^ready$/ }))

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { whileItLives } from './living.ts'
+import { mayStart, whileItLives } from './living.ts'
 
 export interface ChildOptions {
   readonly name: string
@@ -31,6 +31,7 @@ const TAIL_LINES = 5
 
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, command, args, ready, as, env, stopSignal = 'SIGTERM' } = options
+  mayStart()
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...as })
   const tail: string[] = []
   const spoken = new Promise<string>(resolve => {
@@ -60,7 +61,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     await gone
   }
   const stop = () => end(stopSignal)
-  whileItLives(stop, gone)
+  whileItLives({ stop, isCommand: false }, gone)
   try {
     const readyLine = await Promise.race([spoken, failed, late])
     if (child.pid === undefined) throw new Error(`${name} said it is ready, but has no pid`)

@@ -17,10 +17,12 @@ class Told(Exception):
 
 def main(command: list[str]) -> int:
     signal.signal(signal.SIGTERM, on_stop)
+    # A terminal tells all of us at once; the bench, which knows the order, tells us again.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    first = os.posix_spawn(command[0], command, os.environ, setsigdef=[signal.SIGTERM])
+    first = os.posix_spawn(command[0], command, os.environ, setsigdef=[signal.SIGTERM, signal.SIGINT])
     code = 0
     try:
         while True:

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { whileItLives } from './living.ts'
+import { mayStart, whileItLives } from './living.ts'
 
 /** Runs a command of the shell to its end and answers what it printed; one that fails is an error with its last words. */
-export function runCommand(
+export async function runCommand(
   command: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<string> {
+  mayStart()
   return new Promise((resolve, reject) => {
     const child = execFile(command, args, { env, cwd: '/' }, (error, stdout, stderr) => {
       if (error === null) resolve(stdout)
@@ -15,6 +16,7 @@ export function runCommand(
     })
     if (child.pid === undefined) return
     const gone = once(child, 'exit')
-    whileItLives(async () => void (child.kill('SIGKILL') && (await gone)), gone)
+    const stop = async () => void (child.kill('SIGKILL') && (await gone))
+    whileItLives({ stop, isCommand: true }, gone)
   })
 }
