@@ -61,7 +61,10 @@ describe('the report', () => {
   it('says in the row how a peer was driven, or why it was not', () => {
     const ours = [1]
     const rows = tableOf(
-      linesOf({ othersBulk: { ours, peers: { 'pg-boss': [2], Slurm: { notMeasured: 'no Slurm' } } } }),
+      linesOf({
+        othersBulk: { ours, peers: { 'pg-boss': [2] } },
+        othersArray: { ours, peers: { Slurm: { notMeasured: 'no Slurm' } } },
+      }),
     )
     expect(rows).toContain('for comparison: insert, PostgreSQL, durable')
     expect(rows).toContain('not measured: no Slurm')
