@@ -4,12 +4,21 @@ import { GOALS } from './goals/goals.ts'
 /** What a plain run measures, in three minutes. */
 const SHORT = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'noop', 'recovery', 'cli'] as const
 /** What only `--all` measures. */
-const LONG = [] as const
+const LONG = [
+  'peers-submit',
+  'peers-bulk',
+  'peers-noop',
+  'peers-start',
+  'peers-program-start',
+  'peers-processes',
+] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]
 
 export interface BenchOptions {
   readonly only: readonly MeasureName[]
+  /** Nothing of what only `--all` measures is wanted. */
+  readonly isShort: boolean
   readonly outFile: string
   readonly markdown: boolean
   readonly distFolder: string
@@ -43,8 +52,10 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     },
   })
   if (values.help) return 'help'
+  const only = values.only?.split(',').map(measureOf) ?? (values.all ? MEASURES : SHORT)
   return {
-    only: values.only?.split(',').map(measureOf) ?? (values.all ? MEASURES : SHORT),
+    only,
+    isShort: only.every(name => SHORT.some(short => short === name)),
     outFile: values.out,
     markdown: values.markdown,
     distFolder: values.dist,

@@ -3,12 +3,12 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Cleanups } from './cleanups.ts'
 import { type BenchOptions, readOptions, USAGE } from './config.ts'
-import { stopAllChildren } from './processes/child.ts'
+import { stopForGood } from './processes/living.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
-/** Well above what a run takes; a bench that hangs is stopped by its own hand. */
-const LONGEST_MS = 5 * 60_000
+/** Well above what the short list takes, and what all takes; a bench that hangs is stopped by its own hand. */
+const LONGEST_MINUTES = { short: 5, all: 60 }
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const cleanups = new Cleanups()
@@ -18,15 +18,14 @@ const giveUp = async (why: string, exitCode: number) => {
   if (isGivingUp) return
   isGivingUp = true
   say(`bench: ${why}`)
-  await stopAllChildren()
+  await stopForGood()
   await cleanups.runAll().catch(error => say(String(error)))
-  await stopAllChildren()
+  await stopForGood()
   process.exit(exitCode)
 }
 
 process.on('SIGINT', () => void giveUp('interrupted', 130))
 process.on('SIGTERM', () => void giveUp('terminated', 143))
-setTimeout(() => void giveUp(`not done after ${LONGEST_MS / 60_000} minutes`, 2), LONGEST_MS).unref()
 
 try {
   const options = readOptions(process.argv.slice(2))
@@ -38,6 +37,8 @@ try {
 
 async function bench(options: BenchOptions): Promise<number> {
   const { distFolder, outFile, markdown } = options
+  const minutes = LONGEST_MINUTES[options.isShort ? 'short' : 'all']
+  setTimeout(() => void giveUp(`not done after ${minutes} minutes`, 2), minutes * 60_000).unref()
   if (!existsSync(join(distFolder, 'hub.js')))
     throw new Error(`${distFolder} should hold the bundles; npm run build makes them`)
   const summary = await runBench(options, { cleanups, say })

@@ -31,9 +31,9 @@ describe('a race', () => {
     )
   })
 
-  it('begins no round after its time is up, but always three', async () => {
+  it('begins no round after its time is up, but always five', async () => {
     const { order, contestants } = aRace(['a'])
     await race(contestants, { rounds: 100, budgetMs: -1, warmUp: false })
-    expect(order).toHaveLength(3)
+    expect(order).toHaveLength(5)
   })
 })

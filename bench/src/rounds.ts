@@ -6,13 +6,13 @@ export interface Contestant {
 
 export interface RaceOptions {
   readonly rounds: number
-  /** No new round begins after this, but the first three always do. */
+  /** No new round begins after this, but the first five always do. */
   readonly budgetMs: number
   /** A first round that is run and forgotten, so that nobody is measured while its code is still being compiled. */
   readonly warmUp?: boolean
 }
 
-const FEWEST_ROUNDS = 3
+const FEWEST_ROUNDS = 5
 
 /** All take turns, and the first of a round is the second of the next: a disturbance meets them alike. */
 export async function race(

@@ -25,7 +25,7 @@ export interface BenchPorts {
 /** Everything in its order: the machine, the peers, one measure after the other, each under watch. */
 export async function runBench(options: BenchOptions, { cleanups, say }: BenchPorts): Promise<Summary> {
   const startedAt = performance.now()
-  const machine = await describeMachine(options.path)
+  const machine = await describeMachine(options.path, { withOthers: !options.isShort })
   const scratch = await mkdtemp(join(tmpdir(), 'sb-'))
   cleanups.add(() => rm(scratch, { recursive: true, force: true }))
   await chmod(scratch, 0o711)
@@ -62,6 +62,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
     },
     redis: redis ?? { notMeasured: 'redis-server is not installed' },
     postgres: postgres ?? { notMeasured: 'PostgreSQL is not installed' },
+    path: options.path,
   }
 }
 

@@ -5,3 +5,10 @@ export async function submitInBatches(jobs: number, submit: (count: number) => P
   })
   await Promise.all(lanes)
 }
+
+/** Jobs per second of submits alone. */
+export async function batchRate(jobs: number, submit: (count: number) => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await submitInBatches(jobs, submit)
+  return (jobs * 1000) / (performance.now() - startedAt)
+}

@@ -10,7 +10,20 @@ export interface Comparison {
   readonly peer: PeerName | null
   readonly must: number | null
   readonly aim: number | null
+  /** How the peer was driven, where the title does not say it. */
+  readonly how?: string
 }
 
-const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
+const PEERS = [
+  'BullMQ',
+  'graphile-worker',
+  'bare spawn',
+  'node -e 0',
+  'pg-boss',
+  'beanstalkd',
+  'Celery',
+  'task-spooler',
+  'Slurm',
+  'Slurm srun',
+] as const
 export type PeerName = (typeof PEERS)[number]

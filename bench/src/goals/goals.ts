@@ -1,16 +1,22 @@
 import type { Goal, PeerName } from './goal.ts'
+import { OTHER_PEER_GOALS } from './other-peer-goals.ts'
 import { PEER_GOALS } from './peer-goals.ts'
 
 /** Every measure of this bench with its goals. */
-export const GOALS = { ...PEER_GOALS } as const satisfies Record<string, Goal>
+export const GOALS = { ...PEER_GOALS, ...OTHER_PEER_GOALS } as const satisfies Record<string, Goal>
 
 export type GoalName = keyof typeof GOALS
 
+/** Why there are no figures. */
+export interface NotMeasured {
+  readonly notMeasured: string
+}
+
 /** The rounds of a measure, or why there are none. */
-export type Rounds = readonly number[] | { readonly notMeasured: string }
+export type Rounds = readonly number[] | NotMeasured
 
 /** What a measure found: our own rounds, and those of each peer it was beside. */
-interface Found {
+export interface Found {
   readonly ours: Rounds
   readonly peers: Partial<Record<PeerName, Rounds>>
 }

@@ -5,6 +5,12 @@ import type { Measure } from './ground.ts'
 import { measureLatency } from './latency.ts'
 import { measureMemory } from './memory.ts'
 import { measureNoops } from './noop.ts'
+import { measurePeersBulk } from './peers-bulk.ts'
+import { measurePeersNoop } from './peers-noop.ts'
+import { measurePeersProcesses } from './peers-processes.ts'
+import { measurePeersProgramStart } from './peers-program-start.ts'
+import { measurePeersStart } from './peers-start.ts'
+import { measurePeersSubmit } from './peers-submit.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
 import { measureSubmits } from './submit.ts'
@@ -20,4 +26,10 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   noop: measureNoops,
   recovery: measureRecovery,
   cli: measureCli,
+  'peers-submit': measurePeersSubmit,
+  'peers-bulk': measurePeersBulk,
+  'peers-noop': measurePeersNoop,
+  'peers-start': measurePeersStart,
+  'peers-program-start': measurePeersProgramStart,
+  'peers-processes': measurePeersProcesses,
 }

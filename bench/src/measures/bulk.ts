@@ -1,5 +1,5 @@
 import { race } from '../rounds.ts'
-import { submitInBatches } from '../submit-in-batches.ts'
+import { batchRate } from '../submit-in-batches.ts'
 import { ifThere, type Measure } from './ground.ts'
 
 const JOBS = 20_000
@@ -12,9 +12,9 @@ export const measureBulk: Measure = async stage => {
   const graphile = await stage.graphile()
   const figures = await race(
     [
-      { name: 'ours', run: () => batchRate(count => hub.client.submitMany(SPECS.slice(0, count))) },
-      ...ifThere(graphile, 'graphile-worker', peer => batchRate(count => peer.submitMany(count))),
-      ...ifThere(bull, 'BullMQ', peer => batchRate(count => peer.submitMany(count))),
+      { name: 'ours', run: () => batchRate(JOBS, count => hub.client.submitMany(SPECS.slice(0, count))) },
+      ...ifThere(graphile, 'graphile-worker', peer => batchRate(JOBS, count => peer.submitMany(count))),
+      ...ifThere(bull, 'BullMQ', peer => batchRate(JOBS, count => peer.submitMany(count))),
     ],
     { rounds: 5, budgetMs: 15_000 },
   )
@@ -28,10 +28,4 @@ export const measureBulk: Measure = async stage => {
       },
     },
   }
-}
-
-async function batchRate(submit: (count: number) => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now()
-  await submitInBatches(JOBS, submit)
-  return (JOBS * 1000) / (performance.now() - startedAt)
 }

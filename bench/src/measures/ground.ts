@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Cleanups } from '../cleanups.ts'
 import type { PeerName } from '../goals/goal.ts'
-import type { Findings, Rounds } from '../goals/goals.ts'
+import type { Findings, NotMeasured, Rounds } from '../goals/goals.ts'
 import { BullPeer } from '../peers/bullmq.ts'
 import { GraphilePeer } from '../peers/graphile.ts'
 import type { Child } from '../processes/child.ts'
@@ -14,8 +14,10 @@ import { type Bundles, type Hub, startHub, startWorker } from '../servers/stoker
 export interface Ground {
   readonly scratch: string
   readonly bundles: Bundles
-  readonly redis: Redis | { readonly notMeasured: string }
-  readonly postgres: Postgres | { readonly notMeasured: string }
+  readonly redis: Redis | NotMeasured
+  readonly postgres: Postgres | NotMeasured
+  /** Where the programs of further peers are looked for. */
+  readonly path: string
 }
 
 /** Opens what one measure needs; all of it is closed with the measure. */
@@ -30,13 +32,13 @@ export class Stage {
   }
 
   async hub(): Promise<Hub> {
-    const hub = await startHub(this.#ground.bundles, this.#folder('h'))
+    const hub = await startHub(this.#ground.bundles, this.folder('h'))
     this.#cleanups.add(hub.stop)
     return hub
   }
 
   async worker(hub: Hub, maxJobs: number): Promise<Child> {
-    const worker = await startWorker(this.#ground.bundles, hub, this.#folder('w'), { maxJobs })
+    const worker = await startWorker(this.#ground.bundles, hub, this.folder('w'), { maxJobs })
     this.#cleanups.add(worker.stop)
     return worker
   }
@@ -61,8 +63,15 @@ export class Stage {
   }
 
   /** Runs until the measure is over. */
-  async keep(child: Promise<Child> | undefined): Promise<void> {
-    if (child !== undefined) this.#cleanups.add((await child).stop)
+  async keep<T extends Child | undefined>(child: Promise<T> | T): Promise<T> {
+    const kept = await child
+    if (kept !== undefined) this.#cleanups.add(kept.stop)
+    return kept
+  }
+
+  /** Done when the measure is over, before what was opened earlier is closed. */
+  atEnd(undo: () => Promise<void>): void {
+    this.#cleanups.add(undo)
   }
 
   /** The rounds of a peer, or why it has none. */
@@ -72,7 +81,8 @@ export class Stage {
     return figures ?? { notMeasured: 'it took no part' }
   }
 
-  #folder(kind: string): string {
+  /** A name nobody else has; whoever asked makes the folder. */
+  folder(kind: string): string {
     this.#opened += 1
     return join(this.#ground.scratch, `${kind}${this.#opened}-${Date.now().toString(36)}`)
   }

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { Worker } from 'bullmq'
+import { runTrue } from './run-true.ts'
 
 /** The worker process of the peer: answers the moment a job started, or runs /bin/true without even keeping its output. */
 const [port, queue, concurrency, what] = process.argv.slice(2)
@@ -13,9 +12,3 @@ const worker = new Worker(queue, what === 'spawn' ? runTrue : async () => Date.n
 await worker.waitUntilReady()
 process.on('SIGTERM', () => void worker.close().then(() => process.exit(0)))
 process.stdout.write('ready\n')
-
-async function runTrue(): Promise<number> {
-  const [code] = await once(spawn('/bin/true', { stdio: 'ignore' }), 'exit')
-  if (code !== 0) throw new Error(`/bin/true should exit with 0, it exited with ${code}`)
-  return 0
-}

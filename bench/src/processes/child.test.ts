@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { startChild, stopAllChildren } from './child.ts'
+import { startChild } from './child.ts'
 import { findProgram } from './find-program.ts'
+import { stopAllChildren } from './living.ts'
 import { memoryMbOf } from './memory-of.ts'
 
 const node = (code: string, ready = /^ready/) =>

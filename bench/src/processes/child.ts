@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { mayStart, whileItLives } from './living.ts'
 
 export interface ChildOptions {
   readonly name: string
@@ -11,6 +12,8 @@ export interface ChildOptions {
   readonly ready: RegExp
   readonly as?: { readonly uid: number; readonly gid: number } | undefined
   readonly stopSignal?: NodeJS.Signals
+  /** The whole environment; that of the bench where none is given. */
+  readonly env?: Readonly<Record<string, string>> | undefined
 }
 
 /** A process of our own: known by its pid, and by nothing else. */
@@ -26,17 +29,10 @@ const READY_MS = 30_000
 const STOP_MS = 15_000
 const TAIL_LINES = 5
 
-/** How to stop each child that lives, those included that are still starting and that nobody holds yet. */
-const living = new Set<() => Promise<void>>()
-
-/** For a bench that is stopped in its midst: whatever was started is gone once this resolves. */
-export async function stopAllChildren(): Promise<void> {
-  await Promise.all([...living].map(stop => stop()))
-}
-
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { name, command, args, ready, as, stopSignal = 'SIGTERM' } = options
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...as })
+  const { name, command, args, ready, as, env, stopSignal = 'SIGTERM' } = options
+  mayStart()
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...as })
   const tail: string[] = []
   const spoken = new Promise<string>(resolve => {
     for (const stream of [child.stdout, child.stderr]) {
@@ -65,9 +61,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     await gone
   }
   const stop = () => end(stopSignal)
-  living.add(stop)
-  const forget = () => living.delete(stop)
-  gone.then(forget, forget)
+  whileItLives({ stop, isCommand: false }, gone)
   try {
     const readyLine = await Promise.race([spoken, failed, late])
     if (child.pid === undefined) throw new Error(`${name} said it is ready, but has no pid`)

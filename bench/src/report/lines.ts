@@ -19,6 +19,7 @@ export interface Line {
   readonly aim: number | null
   readonly verdict: Verdict
   readonly why: string | null
+  readonly how?: string
 }
 
 export function linesOf(findings: Findings): Line[] {

@@ -58,6 +58,18 @@ describe('the report', () => {
     expect(memory?.slice(2, 9)).toEqual(['86.9 MB (86.9–86.9)', '–', '–', '–', '≤ 110 MB', '≤ 80 MB', 'must'])
   })
 
+  it('says in the row how a peer was driven, or why it was not', () => {
+    const ours = [1]
+    const rows = tableOf(
+      linesOf({
+        othersBulk: { ours, peers: { 'pg-boss': [2] } },
+        othersArray: { ours, peers: { Slurm: { notMeasured: 'no Slurm' } } },
+      }),
+    )
+    expect(rows).toContain('for comparison: insert, PostgreSQL, durable')
+    expect(rows).toContain('not measured: no Slurm')
+  })
+
   it('says whether the machine was quiet and what was missed', () => {
     const quiet = aSummary({ lines: linesOf({ sandboxed: { ours: [50], peers: {} } }) })
     expect(summaryText(quiet)).toContain(

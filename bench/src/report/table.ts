@@ -15,7 +15,7 @@ export function tableOf(lines: readonly Line[]): string {
 }
 
 function cellsOf(line: Line): string[] {
-  const { title, unit, ours, theirs, peer, value, verdict, why } = line
+  const { title, unit, ours, theirs, peer, value, verdict, why, how } = line
   const isRatio = peer !== null
   return [
     title,
@@ -25,7 +25,7 @@ function cellsOf(line: Line): string[] {
     isRatio && value !== null ? `${value.toFixed(2)} ×` : '–',
     limitText(line, line.must),
     limitText(line, line.aim),
-    why === null ? verdict : `${verdict}: ${why}`,
+    [verdict, why ?? how].filter(text => text !== undefined).join(': '),
   ]
 }
 
