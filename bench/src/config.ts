@@ -4,7 +4,13 @@ import { GOALS } from './goals/goals.ts'
 /** What a plain run measures, in three minutes. */
 const SHORT = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'noop', 'recovery', 'cli'] as const
 /** What only `--all` measures. */
-const LONG = [] as const
+// biome-ignore format: one name a line
+const LONG = [
+  'backlog',
+  'idle-workers',
+  'idle-cpu',
+  'simulator',
+] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]
 

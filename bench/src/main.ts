@@ -7,8 +7,8 @@ import { stopAllChildren } from './processes/child.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
-/** Well above what a run takes; a bench that hangs is stopped by its own hand. */
-const LONGEST_MS = 5 * 60_000
+/** Well above what a measure takes; a bench that hangs is stopped by its own hand. */
+const LONGEST_MINUTES = 5
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const cleanups = new Cleanups()
@@ -26,7 +26,6 @@ const giveUp = async (why: string, exitCode: number) => {
 
 process.on('SIGINT', () => void giveUp('interrupted', 130))
 process.on('SIGTERM', () => void giveUp('terminated', 143))
-setTimeout(() => void giveUp(`not done after ${LONGEST_MS / 60_000} minutes`, 2), LONGEST_MS).unref()
 
 try {
   const options = readOptions(process.argv.slice(2))
@@ -37,7 +36,9 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<number> {
-  const { distFolder, outFile, markdown } = options
+  const { distFolder, outFile, markdown, only } = options
+  const minutes = LONGEST_MINUTES * only.length
+  setTimeout(() => void giveUp(`not done after ${minutes} minutes`, 2), minutes * 60_000).unref()
   if (!existsSync(join(distFolder, 'hub.js')))
     throw new Error(`${distFolder} should hold the bundles; npm run build makes them`)
   const summary = await runBench(options, { cleanups, say })

@@ -12,5 +12,5 @@ export interface Comparison {
   readonly aim: number | null
 }
 
-const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
+const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0', 'an empty hub'] as const
 export type PeerName = (typeof PEERS)[number]

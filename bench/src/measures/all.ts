@@ -1,12 +1,16 @@
 import type { MeasureName } from '../config.ts'
+import { measureBacklog } from './backlog.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCli } from './cli.ts'
 import type { Measure } from './ground.ts'
+import { measureIdleCpu } from './idle-cpu.ts'
+import { measureIdleWorkers } from './idle-workers.ts'
 import { measureLatency } from './latency.ts'
 import { measureMemory } from './memory.ts'
 import { measureNoops } from './noop.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
+import { measureSimulator } from './simulator.ts'
 import { measureSubmits } from './submit.ts'
 
 /** Every measure by the name the command line knows. */
@@ -20,4 +24,8 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   noop: measureNoops,
   recovery: measureRecovery,
   cli: measureCli,
+  backlog: measureBacklog,
+  'idle-workers': measureIdleWorkers,
+  'idle-cpu': measureIdleCpu,
+  simulator: measureSimulator,
 }
