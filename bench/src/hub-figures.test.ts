@@ -13,6 +13,7 @@ it('reads one histogram among others', () => {
     [0.2, 2],
     [Infinity, 3],
   ])
+  expect(() => parseHistogram(text([1, 2, 3]), 'walk_seconds')).toThrow('should hold walk_seconds')
 })
 
 it('takes quantiles of what came between two looks', () => {

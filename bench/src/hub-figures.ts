@@ -12,7 +12,11 @@ export async function histogramOf(hub: Hub, name: string): Promise<Histogram> {
 
 export function parseHistogram(text: string, name: string): Histogram {
   const lines = text.matchAll(new RegExp(`^${name}_bucket\\{le="([^"]+)"\\} (\\d+)$`, 'gm'))
-  return new Map([...lines].map(([, bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), Number(count)]))
+  const found = [...lines].map(
+    ([, bound, count]) => [bound === '+Inf' ? Infinity : Number(bound), Number(count)] as const,
+  )
+  if (found.length === 0) throw new Error(`the figures should hold ${name}, they do not`)
+  return new Map(found)
 }
 
 /** What came between two looks; the quantile lies evenly within its bucket, and in the last one at its lower bound. */

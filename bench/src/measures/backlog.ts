@@ -8,7 +8,7 @@ import { memoryMbOf } from '../processes/memory-of.ts'
 import { race } from '../rounds.ts'
 import type { Hub } from '../servers/stoker.ts'
 import { quantile } from '../statistics.ts'
-import type { Measure, Stage } from './ground.ts'
+import type { Measure } from './ground.ts'
 
 const QUEUED = 1_000_000
 const SUBMITS = 200
@@ -19,7 +19,7 @@ const ROUNDS = 5
 const RESTARTS = 3
 /** Short enough that many end in every moment, long enough that the backlog lasts. */
 const RUN_MS = 50
-const SLOTS = 100
+const SLOTS = 20
 
 /** A hub with a million queued jobs: what a submit, a plan, an answer and a restart cost beside an empty one. */
 export const measureBacklog: Measure = async stage => {
@@ -27,11 +27,13 @@ export const measureBacklog: Measure = async stage => {
   const ids = await fillBacklog(hub, QUEUED, { input: { runMs: RUN_MS } })
   await sleep(SETTLE_MS)
   const memory = await rounds(3, () => memoryMbOf(hub.pid()))
+  const submits = await submitsBeside(await stage.hub(), hub)
+  await stage.worker(hub, SLOTS)
   return {
+    ...submits,
     backlogMemory: { ours: memory, peers: {} },
-    ...(await submitsBeside(await stage.hub(), hub)),
+    backlogPlan: { ours: await rounds(ROUNDS, () => planMs(hub)), peers: {} },
     backlogExplain: { ours: await rounds(ROUNDS, round => explainMs(hub, pickedFrom(ids, round))), peers: {} },
-    backlogPlan: { ours: await planMs(stage, hub), peers: {} },
     ...(await restarts(hub, ids.at(-1) ?? '')),
   }
 }
@@ -59,16 +61,11 @@ async function submitsBeside(empty: Hub, full: Hub): Promise<Findings> {
   }
 }
 
-/** While a worker takes from the backlog as fast as it can, so that every pass places something. */
-async function planMs(stage: Stage, hub: Hub): Promise<number[]> {
-  const worker = await stage.worker(hub, SLOTS)
-  const found = await rounds(ROUNDS, async () => {
-    const before = await histogramOf(hub, 'stoker_plan_seconds')
-    await sleep(PLAN_MS)
-    return 1000 * quantileBetween(before, await histogramOf(hub, 'stoker_plan_seconds'), 0.99)
-  })
-  await worker.stop()
-  return found
+/** A worker takes from the backlog as fast as it can meanwhile, so that every pass places something. */
+async function planMs(hub: Hub): Promise<number> {
+  const before = await histogramOf(hub, 'stoker_plan_seconds')
+  await sleep(PLAN_MS)
+  return 1000 * quantileBetween(before, await histogramOf(hub, 'stoker_plan_seconds'), 0.99)
 }
 
 async function explainMs(hub: Hub, ids: readonly string[]): Promise<number> {
