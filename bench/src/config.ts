@@ -7,6 +7,7 @@ const SHORT = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'n
 // biome-ignore format: one name a line
 const LONG = [
   'backlog',
+  'shapes',
   'idle-workers',
   'idle-cpu',
   'simulator',

@@ -38,6 +38,42 @@ export const SCALE_GOALS = {
     better: 'lower',
     against: [{ peer: null, must: 20, aim: 8 }],
   },
+  shapesPass: {
+    title: '1,000 shapes × 1,000 workers × 100 owners, engine alone: pass after an end or a submit, p90',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  shapesLook: {
+    title: '… pass that also looks for whom to keep workers',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  shapesCold: {
+    title: '… first pass of a start',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: 100, aim: 30 }],
+  },
+  shapesExplain: {
+    title: '… explain, p90',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: 20, aim: 5 }],
+  },
+  mixedPass: {
+    title: '… every owner has a job of every shape: pass, p90',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: null, aim: null }],
+  },
+  mixedCold: {
+    title: '… every owner has a job of every shape: first pass of a start',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: null, aim: null }],
+  },
   idleWorkersCpu: {
     title: '1,000 idle workers on real sockets: CPU of the hub',
     unit: '%',

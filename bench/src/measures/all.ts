@@ -10,6 +10,7 @@ import { measureMemory } from './memory.ts'
 import { measureNoops } from './noop.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
+import { measureShapes } from './shapes.ts'
 import { measureSimulator } from './simulator.ts'
 import { measureSubmits } from './submit.ts'
 
@@ -25,6 +26,7 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   recovery: measureRecovery,
   cli: measureCli,
   backlog: measureBacklog,
+  shapes: measureShapes,
   'idle-workers': measureIdleWorkers,
   'idle-cpu': measureIdleCpu,
   simulator: measureSimulator,
