@@ -11,6 +11,7 @@ const LONG = [
   'idle-workers',
   'idle-cpu',
   'simulator',
+  'curves',
 ] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]

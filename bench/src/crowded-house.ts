@@ -36,7 +36,7 @@ export class CrowdedHouse {
         { length: shapesOfOwner * jobsOfShape },
         (_, i) => owner * shapesOfOwner + (i % shapesOfOwner),
       )
-      this.submit(`owner-${owner}`, own)
+      if (own.length > 0) this.submit(`owner-${owner}`, own)
     }
     this.passMs.length = 0
   }

@@ -55,6 +55,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
   const postgres = await startPostgres(scratch, options.path)
   if (postgres !== null) cleanups.add(postgres.stop)
   return {
+    path: options.path,
     scratch,
     bundles: {
       distFolder: resolve(options.distFolder),

@@ -6,7 +6,7 @@ export class PlanFigures {
   readonly seconds = new Histogram({
     name: 'stoker_plan_seconds',
     help: 'Time of a planning pass, from live state to what starts where',
-    buckets: [0.0001, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
+    buckets: [0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
     registers: [],
   })
 

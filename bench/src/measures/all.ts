@@ -2,6 +2,7 @@ import type { MeasureName } from '../config.ts'
 import { measureBacklog } from './backlog.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCli } from './cli.ts'
+import { measureCurves } from './curves.ts'
 import type { Measure } from './ground.ts'
 import { measureIdleCpu } from './idle-cpu.ts'
 import { measureIdleWorkers } from './idle-workers.ts'
@@ -30,4 +31,5 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   'idle-workers': measureIdleWorkers,
   'idle-cpu': measureIdleCpu,
   simulator: measureSimulator,
+  curves: measureCurves,
 }

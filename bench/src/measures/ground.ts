@@ -12,6 +12,8 @@ import { type Bundles, type Hub, startHub, startWorker } from '../servers/stoker
 
 /** What every measure stands on: a folder, our bundles, and the peers this machine has. */
 export interface Ground {
+  /** Where programs are looked for. */
+  readonly path: string
   readonly scratch: string
   readonly bundles: Bundles
   readonly redis: Redis | { readonly notMeasured: string }
