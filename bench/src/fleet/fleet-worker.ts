@@ -22,7 +22,9 @@ export class FleetWorker {
   readonly #ports: FleetWorkerPorts
   readonly #session = new WorkerSession({ spool: new Spool(), epochSeen: 0, holding: [], random: Math.random })
   readonly #link: NativeLink
+  readonly #ticker: NodeJS.Timeout
   #live: NodeJS.Timeout | undefined
+  #isClosed = false
 
   constructor(ports: FleetWorkerPorts) {
     this.#ports = ports
@@ -34,8 +36,14 @@ export class FleetWorker {
       },
       message: message => this.#step({ e: 'message', message }),
     })
-    setInterval(() => this.#step({ e: 'tick' }), TICK_MS)
+    this.#ticker = setInterval(() => this.#step({ e: 'tick' }), TICK_MS)
     this.#perform(this.#session.start())
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#ticker)
+    await this.#link.close()
   }
 
   #step(event: Parameters<WorkerSession['step']>[0]): void {
@@ -49,7 +57,7 @@ export class FleetWorker {
   #act(action: SessionAction): void {
     switch (action.a) {
       case 'dial':
-        setTimeout(() => this.#link.dial(), action.inMs)
+        if (!this.#isClosed) setTimeout(() => this.#link.dial(), action.inMs)
         break
       case 'hang up':
         this.#link.hangUp()
