@@ -8,18 +8,6 @@ import { PANEL, type Panel, panelSvg } from './panel.ts'
 const run = promisify(execFile)
 const FOOT = 26
 
-/** Panels side by side over one line of words. */
-export function pictureSvg(panels: readonly Panel[], foot: string): string {
-  const { width, height } = sizeOf(panels)
-  const parts = panels.map((panel, i) => `<g transform="translate(${i * PANEL.width} 0)">${panelSvg(panel)}</g>`)
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="DejaVu Sans, Arial, sans-serif" fill="#222">
-<rect width="${width}" height="${height}" fill="#fff"/>
-${parts.join('\n')}
-<text x="12" y="${height - 9}" font-size="10" fill="#666">${foot}</text>
-</svg>
-`
-}
-
 /** Drawn by a browser, in a folder of its own that is gone afterwards. */
 export async function writePng(browser: string, panels: readonly Panel[], foot: string, file: string): Promise<void> {
   const { width, height } = sizeOf(panels)
@@ -40,6 +28,18 @@ export async function writePng(browser: string, panels: readonly Panel[], foot: 
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** Panels side by side over one line of words. */
+function pictureSvg(panels: readonly Panel[], foot: string): string {
+  const { width, height } = sizeOf(panels)
+  const parts = panels.map((panel, i) => `<g transform="translate(${i * PANEL.width} 0)">${panelSvg(panel)}</g>`)
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="DejaVu Sans, Arial, sans-serif" fill="#222">
+<rect width="${width}" height="${height}" fill="#fff"/>
+${parts.join('\n')}
+<text x="12" y="${height - 9}" font-size="10" fill="#666">${foot}</text>
+</svg>
+`
 }
 
 function sizeOf(panels: readonly Panel[]): { readonly width: number; readonly height: number } {
