@@ -23,6 +23,6 @@ it('draws a point of the largest value at the corner, and marks what was not mea
     ],
   })
   expect(svg).toContain('a &lt; b')
-  expect(svg).toContain('cx="384.0" cy="44.0" r="3.5" fill="#fff"')
-  expect(svg).toContain('points="62.0,262.0 384.0,44.0"')
+  expect(svg).toContain('cx="376.0" cy="44.0" r="3.5" fill="#fff"')
+  expect(svg).toContain('points="62.0,262.0 376.0,44.0"')
 })

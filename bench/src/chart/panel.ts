@@ -11,9 +11,9 @@ export interface Panel {
   readonly series: readonly Series[]
 }
 
-export const PANEL = { width: 400, height: 320 } as const
+export const PANEL = { width: 400, height: 352 } as const
 
-const PLOT = { left: 62, top: 44, right: 384, bottom: 262 } as const
+const PLOT = { left: 62, top: 44, right: 376, bottom: 262 } as const
 const COLOURS = ['#0b6e99', '#c2410c', '#4d7c0f', '#7e22ce'] as const
 const LEGEND_LINE = 14
 
@@ -64,7 +64,7 @@ function lineSvg({ points }: Series, colour: string, across: (x: number) => numb
 }
 
 function legendSvg(name: string, index: number): string {
-  const y = PLOT.top + 14 + index * LEGEND_LINE
+  const y = PLOT.bottom + 54 + index * LEGEND_LINE
   const colour = COLOURS[index % COLOURS.length]
   return `<rect x="${PLOT.left + 8}" y="${y - 8}" width="10" height="4" fill="${colour}"/>${text(PLOT.left + 23, y - 2, name, 'start', 11)}`
 }

@@ -24,6 +24,7 @@ export class FleetWorker {
   readonly #link: NativeLink
   readonly #ticker: NodeJS.Timeout
   #live: NodeJS.Timeout | undefined
+  #isNew = true
   #isClosed = false
 
   constructor(ports: FleetWorkerPorts) {
@@ -67,7 +68,8 @@ export class FleetWorker {
         break
       case 'welcomed':
         this.#live = setInterval(() => this.#tellLoad(), action.welcome.liveMs)
-        for (let i = 0; i < SAMPLES_AT_START; i += 1) this.#tellLoad()
+        for (let i = this.#isNew ? SAMPLES_AT_START : 1; i > 0; i -= 1) this.#tellLoad()
+        this.#isNew = false
         this.#ports.welcomed()
         break
       case 'beat':

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { fillBacklog } from '../backlog.ts'
 import { writePng } from '../chart/picture.ts'
@@ -22,7 +22,7 @@ const inRepository = (path: string) => fileURLToPath(new URL(`../../../${path}`,
 export const measureCurves: Measure = async (stage, { path }) => {
   const curves: Curves = {
     at: new Date().toISOString(),
-    machine: `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'})`,
+    machine: `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), load ${(loadavg()[0] ?? 0).toFixed(1)} before`,
     queued: await overQueued(stage),
     workers: await overWorkers(stage),
     simulated: { workers: SIMULATED, planMs: planMsSimulated(SIMULATED) },
