@@ -4,6 +4,7 @@ const SOURCES = '{protocol,files,net,client,hub,worker,cli,sim,bench}/src'
 /** Many seeds, kills, real starts and speeds: worth their time before a change lands, not at every save. */
 const SLOW = [
   'sim/src/seeds.test.ts',
+  'bench/src/fleet/fleet-worker.test.ts',
   ...['*crash', '*equality', 'speed', 'reattach', 'fuzz', 'up', 'lock-folder', 'open', 'backup', 'planted'].map(
     name => `${SOURCES}/**/${name}.test.ts`,
   ),

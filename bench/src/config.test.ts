@@ -2,7 +2,9 @@ import { expect, it } from 'vitest'
 import { MEASURES, readOptions } from './config.ts'
 
 it('measures the short list unless told otherwise', () => {
-  expect(readOptions([])).toMatchObject({ isShort: true, outFile: 'bench/results/latest.json', profileFolder: null })
+  const short = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'noop', 'recovery', 'cli']
+  expect(readOptions([])).toMatchObject({ isShort: true, only: short, outFile: 'bench/results/latest.json' })
+  expect(readOptions(['--all'])).toMatchObject({ isShort: false, only: MEASURES, profileFolder: null })
 })
 
 it('measures what is named, in that order', () => {

@@ -11,6 +11,12 @@ const LONG = [
   'peers-start',
   'peers-program-start',
   'peers-processes',
+  'backlog',
+  'shapes',
+  'idle-workers',
+  'idle-cpu',
+  'simulator',
+  'curves',
 ] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]

@@ -55,6 +55,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
   const postgres = await startPostgres(scratch, options.path)
   if (postgres !== null) cleanups.add(postgres.stop)
   return {
+    path: options.path,
     scratch,
     bundles: {
       distFolder: resolve(options.distFolder),
@@ -62,7 +63,6 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
     },
     redis: redis ?? { notMeasured: 'redis-server is not installed' },
     postgres: postgres ?? { notMeasured: 'PostgreSQL is not installed' },
-    path: options.path,
   }
 }
 

@@ -28,6 +28,7 @@ import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
+import { PlanFigures } from './plan-figures.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
@@ -92,9 +93,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const store = await openSqliteStore({ folder })
   const clock = new Clock(() => performance.now())
   const disk = new DiskSpace(folder)
+  const plans = new PlanFigures()
   const policy = POLICIES[options.policy ?? 'packed']
+  const planner = plans.timed(policy)
   await disk.fillReserve()
-  const core = new Core(await recover(store, clock), policy, schedulingRules)
+  const core = new Core(await recover(store, clock), planner, schedulingRules)
   await startEpoch(core, store, clock)
   const isNew = core.state.tokens.size === 0
   let latest = core.state
@@ -109,7 +112,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       const state = await recover(store, clock)
       carryLiveness(latest, state)
       latest = state
-      return new Core(state, policy, schedulingRules)
+      return new Core(state, planner, schedulingRules)
     },
     broken,
   })
@@ -171,7 +174,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     unschedulable: schedulingRules.unschedulable,
     explain: (state, job) => explainJob(state, policy, job, clock.now()),
     isStopping: () => isStopping,
-    metrics: [commits.seconds, commits.changes],
+    metrics: [commits.seconds, commits.changes, plans.seconds],
     waitCode,
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {

@@ -19,6 +19,7 @@ const PEERS = [
   'graphile-worker',
   'bare spawn',
   'node -e 0',
+  'an empty hub',
   'pg-boss',
   'beanstalkd',
   'Celery',

@@ -1,7 +1,11 @@
 import type { MeasureName } from '../config.ts'
+import { measureBacklog } from './backlog.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCli } from './cli.ts'
+import { measureCurves } from './curves.ts'
 import type { Measure } from './ground.ts'
+import { measureIdleCpu } from './idle-cpu.ts'
+import { measureIdleWorkers } from './idle-workers.ts'
 import { measureLatency } from './latency.ts'
 import { measureMemory } from './memory.ts'
 import { measureNoops } from './noop.ts'
@@ -13,6 +17,8 @@ import { measurePeersStart } from './peers-start.ts'
 import { measurePeersSubmit } from './peers-submit.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
+import { measureShapes } from './shapes.ts'
+import { measureSimulator } from './simulator.ts'
 import { measureSubmits } from './submit.ts'
 
 /** Every measure by the name the command line knows. */
@@ -32,4 +38,10 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   'peers-start': measurePeersStart,
   'peers-program-start': measurePeersProgramStart,
   'peers-processes': measurePeersProcesses,
+  backlog: measureBacklog,
+  shapes: measureShapes,
+  'idle-workers': measureIdleWorkers,
+  'idle-cpu': measureIdleCpu,
+  simulator: measureSimulator,
+  curves: measureCurves,
 }

@@ -12,12 +12,12 @@ import { type Bundles, type Hub, startHub, startWorker } from '../servers/stoker
 
 /** What every measure stands on: a folder, our bundles, and the peers this machine has. */
 export interface Ground {
+  /** Where programs are looked for. */
+  readonly path: string
   readonly scratch: string
   readonly bundles: Bundles
   readonly redis: Redis | NotMeasured
   readonly postgres: Postgres | NotMeasured
-  /** Where the programs of further peers are looked for. */
-  readonly path: string
 }
 
 /** Opens what one measure needs; all of it is closed with the measure. */

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { packed } from '../scheduler/packed.ts'
+import { schedulingRules } from '../scheduler/rules.ts'
+import { NO_FACTS } from './commands.ts'
+import { Core } from './core.ts'
 import { carryLiveness } from './liveness.ts'
 import { emptyState } from './state.ts'
 import { aHello, aJob, TestHouse } from './test-house.ts'
+import { restarted } from './test-restart.ts'
 
 let house: TestHouse
 beforeEach(() => {
@@ -24,6 +29,15 @@ describe('a worker that comes back', () => {
     const job = house.submit(aJob({ command: 'x' }))
     house.run(hello('w', { holding: [{ fence: house.fenceOf(job), state: 'running', startedAt: 1 }] }))
     expect(house.state.active.get(job)?.state).toBe('starting')
+  })
+
+  it('unchanged to a hub that was started anew is nothing to write down', () => {
+    house.join(aHello('w', { gpus: 2, tags: ['a'] }))
+    const core = new Core(restarted(house), packed, schedulingRules)
+    core.execute(hello('w', { gpus: 2, tags: ['a'] }), NO_FACTS, house.now)
+    expect(core.finish(house.now)).toBeNull()
+    core.execute(hello('w', { gpus: 2, tags: ['b'] }), NO_FACTS, house.now)
+    expect(core.finish(house.now)?.changes).toMatchObject([{ c: 'worker', tags: ['b'] }])
   })
 
   it('with a wrong secret does not move the epoch', () => {

@@ -36,7 +36,6 @@ export interface Commit {
 /** A job that has not ended, as recovery needs it: no spec, no text. */
 export interface LiveJob {
   readonly seq: number
-  readonly owner: string
   readonly bucket: number
   readonly state: 'waiting' | 'queued' | 'active'
   readonly attempts: number

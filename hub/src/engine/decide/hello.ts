@@ -100,8 +100,14 @@ function register(state: State, { hello, secretHash }: HelloCommand, owner: stri
     bootId: hello.bootId,
   }
   const known = state.workers.get(hello.workerId)
-  if (known !== undefined && JSON.stringify(known.facts) === JSON.stringify(facts)) return
+  if (known !== undefined && isSame(known.facts, facts)) return
   emit.change({ c: 'worker', id: hello.workerId, ...facts, tags: [...facts.tags], at: now.wall })
+}
+
+/** Facts that were read from rows name the same things in another order. */
+function isSame(known: WorkerFacts, facts: WorkerFacts): boolean {
+  const names = Object.keys(facts) as (keyof WorkerFacts)[]
+  return names.every(name => JSON.stringify(known[name]) === JSON.stringify(facts[name]))
 }
 
 /** Attempts the hub believes in and the worker does not hold: never taken up → offered again; taken up → lost with the worker's memory of it. */

@@ -71,12 +71,12 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'device', row: A_DEVICE },
     ]
     await tested.store.append(journaled(1, rows))
-    const live = { owner: 'ada', bucket: 1, attempts: 0, failures: 0, lost: 0, dueAt: null }
+    const live = { bucket: 1, attempts: 0, failures: 0, lost: 0, dueAt: null }
     expect(await recovered(await tested.reopen())).toEqual({
       live: [
         { ...live, seq: 1, state: 'waiting', dueAt: 99, failures: 1, attempts: 1 },
         { ...live, seq: 2, state: 'active', attempts: 1 },
-        { ...live, seq: 4, state: 'queued', owner: 'bob', lost: 2 },
+        { ...live, seq: 4, state: 'queued', lost: 2 },
         { ...live, seq: 5, state: 'waiting' },
       ],
       epoch: 3,

@@ -41,7 +41,7 @@ export function recoverFrom(
   }
 }
 
-function liveJob({ seq, owner, bucket, state, attempts, failures, lost, dueAt }: JobRow): LiveJob | null {
+function liveJob({ seq, bucket, state, attempts, failures, lost, dueAt }: JobRow): LiveJob | null {
   if (state !== 'waiting' && state !== 'queued' && state !== 'active') return null
-  return { seq, owner, bucket, state, attempts, failures, lost, dueAt }
+  return { seq, bucket, state, attempts, failures, lost, dueAt }
 }

@@ -5,6 +5,7 @@ import { GROUPS_0004 } from './0004-groups.ts'
 import { CONTENT_0005 } from './0005-content.ts'
 import { TABLES_0006 } from './0006-secrets-and-audit.ts'
 import { WEBHOOKS_0007 } from './0007-webhooks.ts'
+import { LIVE_JOBS_0008 } from './0008-live-jobs.ts'
 
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
 export const MIGRATIONS: readonly { readonly name: string; readonly statements: readonly string[] }[] = [
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0005-content', statements: CONTENT_0005 },
   { name: '0006-secrets-and-audit', statements: TABLES_0006 },
   { name: '0007-webhooks', statements: WEBHOOKS_0007 },
+  { name: '0008-live-jobs', statements: LIVE_JOBS_0008 },
 ]
