@@ -23,6 +23,8 @@ export class Slot {
   #channel: LineChannel<KeeperRequest> | null = null
   #execution: KeptExecution | null = null
   #answer: ((message: KeeperMessage) => void) | null = null
+  /** The keeper still keeps a result that was taken: the next order tells it so. */
+  #isTaken = false
   #sweeping: Promise<void> | null = null
   #leaving = false
 
@@ -38,6 +40,7 @@ export class Slot {
 
   async launch(order: KeeperOrder, onReleased: () => void): Promise<KeptExecution> {
     if (this.#channel === null) await this.#open()
+    this.#isTaken = false
     return this.#ask({ op: 'start', order }, message => this.#begin(message, order, onReleased))
   }
 
@@ -54,6 +57,7 @@ export class Slot {
   /** On `quit` nothing of the slot's attempt is left once this resolves. */
   async close(op: 'detach' | 'quit'): Promise<void> {
     this.#leaving = true
+    if (this.#isTaken) this.#send({ op: 'release' })
     this.#send({ op })
     if (op === 'quit' && this.#channel !== null) await this.#execution?.ended
     await this.#sweeping
@@ -147,7 +151,8 @@ export class Slot {
     const release = async () => {
       if (this.#execution !== execution) return
       this.#execution = null
-      if (!this.#send({ op: 'release' })) await this.#forget()
+      this.#isTaken = this.#channel !== null
+      if (!this.#isTaken) await this.#forget()
       onReleased()
     }
     const execution = new KeptExecution({ ...held, key, folder }, { send: request => this.#send(request), release })
