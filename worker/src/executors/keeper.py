@@ -15,7 +15,7 @@ import time
 if sys.version_info < (3, 10):
     sys.exit(f"keepers need Python 3.10 or later, {sys.executable} is {sys.version.split()[0]}")
 
-from keeper_exit import lost_exit, save_exit
+from keeper_exit import has_exit, lost_exit, save_exit
 from keeper_groups import close_groups, find_groups, kill_leaves, remove_leaves, remove_unused
 from keeper_secrets import remove_secrets
 from keeper_slot import Keeper
@@ -70,8 +70,8 @@ def sweep(runtime, slot, keepers, force=False):
         return None
     if state["boot"] == identity(os.getpid())["boot"]:
         end_attempt(state, keepers)
-    if not os.path.exists(f"{state['folder']}/exit.json"):
-        tried(save_exit, state["folder"], lost_exit(state["startedAtMs"]))
+    if not has_exit(state["folder"], state["key"]):
+        tried(save_exit, state["folder"], state["key"], lost_exit(state["startedAtMs"]))
     return {name: state[name] for name in ("key", "folder", "startedAtMs")}
 
 

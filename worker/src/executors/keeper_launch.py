@@ -51,7 +51,6 @@ class Launch:
     def start(self):
         """Everything opened here is closed here, except the reading ends of the pipes and the files."""
         folder, passed = self.order["folder"], []
-        tried(os.unlink, f"{folder}/exit.json")
         try:
             passed.append(self.open_stdin())
             for name in ("stdout", "stderr"):

@@ -255,6 +255,6 @@ class Keeper(WorkerEnd):
             "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
-        tried(save_exit, launch.order["folder"], self.exit)  # on a full disk the worker still hears it
+        tried(save_exit, launch.order["folder"], launch.order["key"], self.exit)  # on a full disk the worker still hears it
         self.tell("ended", sizes=self.sizes(), exit=self.exit)
         self.over = self.over or self.leaving

@@ -2,7 +2,7 @@
 export interface LaunchOrder {
   /** Names the attempt on this machine, `[a-z0-9-]{1,80}`. */
   readonly key: string
-  /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`. */
+  /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`, the first two are empty or not there. */
   readonly folder: string
   readonly argv: readonly string[]
   /** The whole environment: nothing is inherited, and only STOKER_ATTEMPT (in a sandbox also PWD) is added. */

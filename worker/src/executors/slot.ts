@@ -1,5 +1,6 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readExitRecord } from './exit-record.ts'
 import type { HeldAttempt, KeeperMessage, KeeperOrder, KeeperRequest, SweptAttempt } from './keeper-wire.ts'
 import { KeptExecution } from './kept-execution.ts'
 import { type LineChannel, openChannel } from './line-channel.ts'
@@ -182,12 +183,8 @@ async function outputSizes({ folder }: SweptAttempt): Promise<OutputSizes> {
 }
 
 /** The keeper and the zygote both write it before anyone is told; without it nothing is known about the end. */
-async function readExit({ folder, startedAtMs }: SweptAttempt): Promise<Exit> {
-  try {
-    return JSON.parse(await readFile(join(folder, 'exit.json'), 'utf8'))
-  } catch {
-    return lostExit(startedAtMs)
-  }
+async function readExit({ folder, key, startedAtMs }: SweptAttempt): Promise<Exit> {
+  return (await readExitRecord(folder, key)) ?? lostExit(startedAtMs)
 }
 
 function lostExit(startedAtMs: number): Exit {
