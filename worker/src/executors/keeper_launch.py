@@ -1,5 +1,6 @@
 """Starting one program: its descriptors, cgroup leaves, limits, and bubblewrap around it where ordered."""
 import base64
+import functools
 import json
 import os
 import select
@@ -7,6 +8,7 @@ import shutil
 import signal
 import time
 
+from keeper_drop import keeps_powers, spawn
 from keeper_network import NETWORK_READY_S, attach_network
 from keeper_redact import RedactedStream, Redactor, hidden_forms
 from keeper_secrets import SecretFolder
@@ -23,11 +25,20 @@ class Refused(Exception):
 
 
 def in_memory(content):
-    fd = os.memfd_create("text")
-    with open(fd, "wb", closefd=False) as file:
-        file.write(content if isinstance(content, bytes) else content.encode())
+    fd, left = os.memfd_create("text"), content if isinstance(content, bytes) else content.encode()
+    while left:
+        left = left[os.write(fd, left):]
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
+
+
+@functools.cache
+def path_of(name, tools):
+    """Looked for once: a tool that is taken away meanwhile is missed when it is used."""
+    found = shutil.which(name, path=tools)
+    if not found:
+        raise FileNotFoundError(name)
+    return found
 
 
 class Launch:
@@ -35,7 +46,7 @@ class Launch:
         self.order, self.leaves, self.tools, self.stage = order, leaves, tools, stage
         self.boxed = order["sandbox"] is not None
         self.uid = order["sandbox"]["uid"] if self.boxed else None
-        self.pid, self.streams, self.told_at = 0, [], 0.0
+        self.pid, self.streams, self.told_at, self.by_setpriv = 0, [], 0.0, False
         self.status_pipe, self.status_text, self.status_over = None, "", False
         self.started_ms, self.network_failed = int(time.time() * 1000), None
         self.secret_folder = SecretFolder(order["secrets"] if not self.boxed else None)
@@ -43,10 +54,10 @@ class Launch:
         self.limits_by = "cgroup" if whole else "rlimit" if shutil.which("prlimit", path=tools) else "none"
 
     def tool(self, name, use):
-        found = shutil.which(name, path=self.tools)
-        if not found:
-            raise Refused(f"{use} needs {name}, which is not in {self.tools}: install it")
-        return found
+        try:
+            return path_of(name, self.tools)
+        except FileNotFoundError:
+            raise Refused(f"{use} needs {name}, which is not in {self.tools}: install it") from None
 
     def start(self):
         """Everything opened here is closed here, except the reading ends of the pipes and the files."""
@@ -60,6 +71,7 @@ class Launch:
             argv, env, unblock = self.box(passed) if self.boxed else self.plain()
             self.spawn(argv, env, actions)
             if unblock is not None:
+                self.leaves.step_out()  # its network is not the program's to starve
                 self.connect(unblock)
         finally:
             os.chdir("/")
@@ -128,10 +140,11 @@ class Launch:
         for fd in passed[3:]:
             os.set_inheritable(fd, fd != unblock)
         bwrap = [self.tool("bwrap", "isolation sandbox"), "--args", str(passed[-1]), "--", *self.order["argv"]]
+        self.by_setpriv = self.uid is not None and keeps_powers(bwrap[0])
         return [*self.rlimits(), *self.drop(), *bwrap], {"STOKER_ATTEMPT": self.order["key"]}, unblock
 
     def drop(self):
-        if self.uid is None:
+        if not self.by_setpriv:
             return []
         user = str(self.uid)
         return [self.tool("setpriv", "isolation sandbox as root"), "--reuid", user, "--regid", user, "--clear-groups",
@@ -142,8 +155,7 @@ class Launch:
         self.leaves.set_limits(self.order["limits"], BOX_PROCESSES * self.boxed)
         self.leaves.enter()
         self.started_ms = int(time.time() * 1000)
-        self.pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigmask=[],
-                                  setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
+        self.pid = spawn(argv, env, actions, None if self.by_setpriv else self.uid)
         tried(os.setpriority, os.PRIO_PROCESS, self.pid, NICE)
 
     def read_status(self, wait_s):

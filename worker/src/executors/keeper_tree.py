@@ -100,6 +100,8 @@ def give(folder, uid, gid):
     """Hands a tree to a user; links are changed themselves, never followed."""
     try:
         os.chown(folder, uid, gid)
+        if not os.listdir(folder):
+            return
         for _, folders, files, fd in os.fwalk(folder):
             for name in folders + files:
                 os.chown(name, uid, gid, dir_fd=fd, follow_symlinks=False)
