@@ -5,6 +5,8 @@ import time
 
 from keeper_tree import read, send_signal, tried, write
 
+ORDINARY_SHARE = 10  # in tenths of an ordinary process
+
 
 class Leaves:
     """The groups a program is born in: the keeper itself steps in, and what it starts is inside from its first moment.
@@ -37,9 +39,9 @@ class Leaves:
             for name in ("memory.max", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
                 self.limit(name, limits["memoryBytes"])
             self.limit("memory.swap.max", 0)
-        if limits["cpuShare"] is not None:
-            self.limit("cpu.weight", max(1, min(10_000, int(limits["cpuShare"] * 10))))
-            self.limit("cpu.shares", max(2, int(limits["cpuShare"] * 102)))
+        share = ORDINARY_SHARE if limits["cpuShare"] is None else limits["cpuShare"]
+        self.limit("cpu.weight", max(1, min(10_000, int(share * 10))))
+        self.limit("cpu.shares", max(2, int(share * 102)))
 
     def limit_pids(self):
         """The keeper does not count against its program."""
@@ -103,12 +105,10 @@ def standing_leaves(groups):
 
 def leaves_for(order, standing, groups):
     """Fresh ones where memory is counted: what a program leaves there would count against the next."""
-    limits = order["limits"]
-    if limits["memoryBytes"] is None and limits["cpuShare"] is not None:
+    if order["limits"]["memoryBytes"] is None:
         return standing
     standing.step_out()
-    asked = {"memory": limits["memoryBytes"], "cpu": limits["cpuShare"]}
-    return Leaves(order["key"], ["kill", "pids", *(kind for kind, value in asked.items() if value is not None)], groups)
+    return Leaves(order["key"], ("kill", "pids", "memory", "cpu"), groups)
 
 
 def can_join(home):

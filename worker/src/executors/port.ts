@@ -19,7 +19,7 @@ export interface LaunchOrder {
   /** Of both streams together; what is above is counted and dropped while the program goes on. */
   readonly outputLimitBytes: number
   /**
-   * `cpuShare` is a weight, not a ceiling: the whole tree together counts as so many tenths of one ordinary process, however many it forks.
+   * `cpuShare` is a weight, not a ceiling: the whole tree together counts as so many tenths of one ordinary process, however many it forks; without one it counts as a whole one.
    * Without `diskBytes` the work folder may take what is free, but a reserve.
    */
   readonly limits: {

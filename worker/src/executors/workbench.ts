@@ -70,7 +70,7 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   deadlineMs: null,
   graceMs: 5_000,
   outputLimitBytes: 100_000_000,
-  limits: { cpuShare: 1, memoryBytes: null, pids: 200, diskBytes: null },
+  limits: { cpuShare: null, memoryBytes: null, pids: 200, diskBytes: null },
   secrets: null,
   devices: [],
   visiblePaths: [],
