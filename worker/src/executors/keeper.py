@@ -15,11 +15,11 @@ import time
 if sys.version_info < (3, 10):
     sys.exit(f"keepers need Python 3.10 or later, {sys.executable} is {sys.version.split()[0]}")
 
-from keeper_exit import lost_exit, save_exit
+from keeper_exit import has_exit, lost_exit, save_exit
+from keeper_groups import close_groups, find_groups, kill_leaves, remove_leaves, remove_unused
 from keeper_secrets import remove_secrets
 from keeper_slot import Keeper
-from keeper_tree import (become_subreaper, close_groups, find_groups, give, identity, kill_below, kill_leaves, read,
-                         remove_leaves, send_signal, tried, wake_on_child)
+from keeper_tree import become_subreaper, give, identity, kill_below, read, send_signal, tried, wake_on_child
 
 UNATTENDED_S = 30  # a zygote whose worker died between spawn and connect
 GONE_WITHIN_S = 5
@@ -70,8 +70,8 @@ def sweep(runtime, slot, keepers, force=False):
         return None
     if state["boot"] == identity(os.getpid())["boot"]:
         end_attempt(state, keepers)
-    if not os.path.exists(f"{state['folder']}/exit.json"):
-        tried(save_exit, state["folder"], lost_exit(state["startedAtMs"]))
+    if not has_exit(state["folder"], state["key"]):
+        tried(save_exit, state["folder"], state["key"], lost_exit(state["startedAtMs"]))
     return {name: state[name] for name in ("key", "folder", "startedAtMs")}
 
 
@@ -128,6 +128,7 @@ class Zygote:
                 tried(os.read, self.wake, 4096)
                 for slot in reap(self.keepers):
                     sweep(self.runtime, slot, self.keepers)
+                    remove_unused(self.groups)
         tried(os.unlink, f"{self.runtime}/zygote.sock")
         close_groups(self.groups)
 

@@ -1,5 +1,6 @@
 """Starting one program: its descriptors, cgroup leaves, limits, and bubblewrap around it where ordered."""
 import base64
+import functools
 import json
 import os
 import select
@@ -7,11 +8,12 @@ import shutil
 import signal
 import time
 
+from keeper_drop import keeps_powers, spawn
 from keeper_network import NETWORK_READY_S, attach_network
 from keeper_redact import RedactedStream, Redactor, hidden_forms
 from keeper_secrets import SecretFolder
 from keeper_stream import Stream
-from keeper_tree import give, read, set_limit, tried, write
+from keeper_tree import give, read, tried
 
 NICE = 10
 CRASHES = {4, 5, 6, 7, 8, 9, 11, 31}  # signals that no runtime imitates with an exit code of 128 + n
@@ -23,39 +25,43 @@ class Refused(Exception):
 
 
 def in_memory(content):
-    fd = os.memfd_create("text")
-    with open(fd, "wb", closefd=False) as file:
-        file.write(content if isinstance(content, bytes) else content.encode())
+    fd, left = os.memfd_create("text"), content if isinstance(content, bytes) else content.encode()
+    while left:
+        left = left[os.write(fd, left):]
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
 
 
+@functools.cache
+def path_of(name, tools):
+    """Looked for once: a tool that is taken away meanwhile is missed when it is used."""
+    found = shutil.which(name, path=tools)
+    if not found:
+        raise FileNotFoundError(name)
+    return found
+
+
 class Launch:
-    def __init__(self, order, groups, tools, stage):
-        self.order, self.tools, self.stage = order, tools, stage
+    def __init__(self, order, leaves, tools, stage):
+        self.order, self.leaves, self.tools, self.stage = order, leaves, tools, stage
         self.boxed = order["sandbox"] is not None
         self.uid = order["sandbox"]["uid"] if self.boxed else None
-        self.pid, self.streams, self.told_at = 0, [], 0.0
+        self.pid, self.streams, self.told_at, self.by_setpriv = 0, [], 0.0, False
         self.status_pipe, self.status_text, self.status_over = None, "", False
         self.started_ms, self.network_failed = int(time.time() * 1000), None
         self.secret_folder = SecretFolder(order["secrets"] if not self.boxed else None)
-        limits = order["limits"]
-        asked = {"memory": limits["memoryBytes"], "cpu": limits["cpuShare"]}
-        kinds = ["kill", "pids", *(kind for kind, value in asked.items() if value is not None)]
-        self.leaves = {f"{groups[kind][0]}/stoker-{order['key']}": groups[kind][1] for kind in kinds if kind in groups}
-        whole = "pids" in groups and ("memory" in groups or limits["memoryBytes"] is None)
+        whole = leaves.can_limit(order["limits"])
         self.limits_by = "cgroup" if whole else "rlimit" if shutil.which("prlimit", path=tools) else "none"
 
     def tool(self, name, use):
-        found = shutil.which(name, path=self.tools)
-        if not found:
-            raise Refused(f"{use} needs {name}, which is not in {self.tools}: install it")
-        return found
+        try:
+            return path_of(name, self.tools)
+        except FileNotFoundError:
+            raise Refused(f"{use} needs {name}, which is not in {self.tools}: install it") from None
 
     def start(self):
         """Everything opened here is closed here, except the reading ends of the pipes and the files."""
         folder, passed = self.order["folder"], []
-        tried(os.unlink, f"{folder}/exit.json")
         try:
             passed.append(self.open_stdin())
             for name in ("stdout", "stderr"):
@@ -65,6 +71,7 @@ class Launch:
             argv, env, unblock = self.box(passed) if self.boxed else self.plain()
             self.spawn(argv, env, actions)
             if unblock is not None:
+                self.leaves.step_out()  # its network is not the program's to starve
                 self.connect(unblock)
         finally:
             os.chdir("/")
@@ -133,38 +140,22 @@ class Launch:
         for fd in passed[3:]:
             os.set_inheritable(fd, fd != unblock)
         bwrap = [self.tool("bwrap", "isolation sandbox"), "--args", str(passed[-1]), "--", *self.order["argv"]]
+        self.by_setpriv = self.uid is not None and keeps_powers(bwrap[0])
         return [*self.rlimits(), *self.drop(), *bwrap], {"STOKER_ATTEMPT": self.order["key"]}, unblock
 
     def drop(self):
-        if self.uid is None:
+        if not self.by_setpriv:
             return []
         user = str(self.uid)
         return [self.tool("setpriv", "isolation sandbox as root"), "--reuid", user, "--regid", user, "--clear-groups",
                 "--inh-caps=-all", "--no-new-privs", "--"]
 
     def spawn(self, argv, env, actions):
-        """The keeper itself steps into the leaves and out again, so the program is born inside them."""
-        limits, joined = self.order["limits"], []
-        for leaf in self.leaves:
-            tried(os.mkdir, leaf)
-        if limits["memoryBytes"] is not None:
-            for name in ("memory.max", "memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
-                set_limit(self.leaves, name, limits["memoryBytes"])
-            set_limit(self.leaves, "memory.swap.max", 0)
-        if limits["cpuShare"] is not None:
-            set_limit(self.leaves, "cpu.weight", max(1, min(10_000, int(limits["cpuShare"] * 10))))
-            set_limit(self.leaves, "cpu.shares", max(2, int(limits["cpuShare"] * 102)))
-        try:
-            for leaf, home in self.leaves.items():
-                joined.append(home)
-                write(f"{leaf}/cgroup.procs", os.getpid())
-            self.started_ms = int(time.time() * 1000)
-            self.pid = os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True, setsigmask=[],
-                                      setsigdef=[signal.SIGPIPE, signal.SIGXFSZ])
-        finally:
-            for home in joined:
-                tried(write, f"{home}/cgroup.procs", os.getpid())
-        set_limit(self.leaves, "pids.max", limits["pids"] + BOX_PROCESSES * self.boxed)
+        self.leaves.open()
+        self.leaves.set_limits(self.order["limits"], BOX_PROCESSES * self.boxed)
+        self.leaves.enter()
+        self.started_ms = int(time.time() * 1000)
+        self.pid = spawn(argv, env, actions, None if self.by_setpriv else self.uid)
         tried(os.setpriority, os.PRIO_PROCESS, self.pid, NICE)
 
     def read_status(self, wait_s):
@@ -195,18 +186,6 @@ class Launch:
         except OSError as error:
             self.network_failed = f"slirp4netns gave the sandbox no network: {error.strerror}"
             tried(os.kill, self.pid, signal.SIGKILL)
-
-    def group_cpu_s(self):
-        """Also counts children that nobody waited for; 0 where no v2 group is."""
-        lines = "".join(read(f"{leaf}/cpu.stat") for leaf in self.leaves).splitlines()
-        return max([int(line.split()[1]) / 1e6 for line in lines if line.startswith("usage_usec ")], default=0)
-
-    def oom_kills(self):
-        if self.order["limits"]["memoryBytes"] is None:
-            return 0
-        files = [f"{leaf}/{name}" for leaf in self.leaves for name in ("memory.events", "memory.oom_control")]
-        lines = "".join(map(read, files)).splitlines()
-        return sum(int(line.split()[1]) for line in lines if line.startswith("oom_kill "))
 
     def outcome(self, status, cause, oom):
         """(exit code, signal, why it never started); a sandbox's 128 + n is a signal only where that is certain."""

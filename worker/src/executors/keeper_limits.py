@@ -5,6 +5,7 @@ import time
 from keeper_tree import tried
 
 EVERY_S = 0.5
+RESERVE = 1 << 30  # of free disk that no program takes from all others and the worker itself
 REST = 20  # looking takes at most a twentieth of a processor, however many files there are
 
 
@@ -12,18 +13,26 @@ class Sampler:
     def __init__(self, order, limits_by):
         limits = order["limits"]
         self.memory = limits["memoryBytes"] if limits_by != "cgroup" else None
-        self.disk, self.folder, self.every_s = limits.get("diskBytes"), f"{order['folder']}/work", EVERY_S
-        self.is_needed = self.memory is not None or self.disk is not None
+        self.disk, self.folder, self.every_s = limits["diskBytes"], f"{order['folder']}/work", EVERY_S
 
     def breach(self, usage):
         """Which limit is exceeded, or None."""
         began = time.monotonic()
         if self.memory is not None and usage()[1] > self.memory:
             return "memory"
-        if self.disk is not None and disk_use(self.folder, self.disk) > self.disk:
+        if self.disk is None:
+            self.disk = fair_disk(self.folder)
+        if disk_use(self.folder, self.disk) > self.disk:
             return "disk"
         self.every_s = max(EVERY_S, (time.monotonic() - began) * REST)
         return None
+
+
+def fair_disk(folder):
+    """For a program without a limit of its own: what was free before it, but a reserve, and at most nine tenths."""
+    disk = os.statvfs(folder)
+    free = disk.f_bavail * disk.f_frsize + disk_use(folder, disk.f_blocks * disk.f_frsize)
+    return int(min(free * 0.9, max(free - RESERVE, free / 2)))
 
 
 def disk_use(folder, enough):

@@ -5,139 +5,94 @@ ended -release-> free. It leaves when told to, or when no worker has attached fo
 """
 import json
 import os
-import select
 import signal
 import time
 
 from keeper_exit import save_exit
+from keeper_groups import leaves_for, standing_leaves
 from keeper_launch import Launch, Refused
 from keeper_limits import Sampler
 from keeper_stage import Stage
-from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, kill_leaves, read, remove_leaves,
-                         send_signal, tried, use_of, wake_on_child)
+from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, read, send_signal, tried, use_of,
+                         wake_on_child)
+from keeper_worker import WorkerEnd
 
 TELL_EVERY_S = 0.002  # a flood of output becomes at most 500 notices a second
+YOUNG_S = 0.1
+TELL_START_S = 0.005  # a silent program that ends sooner is told of once
 SWEEP_AGAIN_S = 0.02
 TURN_BYTES = 8 << 20  # one stream's share before the others are heard
 
 
-class Keeper:
+class Keeper(WorkerEnd):
     def __init__(self, slot, listener, runtime, tools, idle_s, groups):
+        super().__init__(listener)
         become_subreaper()
         self.path, self.runtime, self.slot = f"{runtime}/k{slot}", runtime, slot
-        self.listener, self.tools, self.idle_s, self.groups = listener, tools, idle_s, groups
+        self.tools, self.idle_s, self.groups = tools, idle_s, groups
         self.me = identity(os.getpid())
         self.state = os.open(f"{self.path}.json", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self.worker, self.inbox, self.outbox = None, b"", b""
-        self.stage = Stage()
+        self.stage, self.leaves = Stage(), standing_leaves(groups)
         self.launch, self.exit, self.over, self.leaving = None, None, False, False
-        self.timers, self.handlers, self.poll = {}, {}, select.poll()
         self.null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         self.wake = wake_on_child()
         self.watch(self.wake, self.on_child)
-        self.watch(listener.fileno(), self.on_worker)
-        self.timers[self.abandon] = time.monotonic() + idle_s
+        self.deserted()
 
     def serve(self):
         while not self.over:
-            now = time.monotonic()
-            wait = None if not self.timers else max(0.0, min(self.timers.values()) - now) * 1000
-            for fd, _ in self.poll.poll(wait):
-                if fd in self.handlers:
-                    self.handlers[fd]()
-            now = time.monotonic()
-            for action in [action for action, when in self.timers.items() if when <= now]:
-                if self.timers.pop(action, None) is not None:
-                    action()
+            self.turn()
         tried(os.unlink, f"{self.path}.sock")
+        self.leaves.remove()
         if self.launch is None:
             tried(os.unlink, f"{self.path}.json")
 
-    def watch(self, fd, handler, events=select.POLLIN):
-        self.handlers[fd] = handler
-        self.poll.register(fd, events)
-
-    def unwatch(self, fd):
-        if self.handlers.pop(fd, None):
-            self.poll.unregister(fd)
-
     # the worker's side
 
-    def on_worker(self):
-        """A second worker replaces the first: it is the same one, come back."""
-        arrived, _ = self.listener.accept()
-        self.drop_worker()
-        arrived.setblocking(False)
-        self.worker, self.inbox, self.outbox = arrived, b"", b""
-        self.timers.pop(self.abandon, None)
-        self.watch(arrived.fileno(), self.on_words)
+    def greet(self):
+        for action in (self.abandon, self.tell_started):
+            self.timers.pop(action, None)
         held = self.launch
         self.tell("hello", holds=held and {
-            "key": held.order["key"], "folder": held.order["folder"], "pid": held.pid, "startedAtMs": held.started_ms,
-            "sizes": self.sizes(), "exit": self.exit})
+            "key": held.order["key"], "folder": held.order["folder"], **self.start(), "sizes": self.sizes(),
+            "exit": self.exit})
 
-    def drop_worker(self):
-        if self.worker:
-            self.unwatch(self.worker.fileno())
-            self.worker.close()
-            self.worker = None
-            self.timers[self.abandon] = time.monotonic() + self.idle_s
+    def deserted(self):
+        self.timers[self.abandon] = time.monotonic() + self.idle_s
 
-    def on_words(self):
-        if self.outbox:
-            self.flush()
-            if not self.worker:
-                return
-            self.timers[self.tell_output] = time.monotonic() + TELL_EVERY_S
-        try:
-            data = self.worker.recv(1 << 20)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            return self.drop_worker()
-        *lines, self.inbox = (self.inbox + data).split(b"\n")
-        for line in lines:
-            request = json.loads(line)
-            getattr(self, "do_" + request["op"])(request)
-
-    def tell(self, event, **facts):
-        if self.worker:
-            self.outbox += json.dumps({"event": event, **facts}).encode() + b"\n"
-            self.flush()
-
-    def flush(self):
-        try:
-            self.outbox = self.outbox[self.worker.send(self.outbox):]
-        except BlockingIOError:
-            pass
-        except OSError:
-            return self.drop_worker()
-        self.poll.modify(self.worker.fileno(), select.POLLIN | (select.POLLOUT if self.outbox else 0))
+    def unclogged(self):
+        self.timers[self.tell_output] = time.monotonic() + TELL_EVERY_S
 
     def do_start(self, request):
-        if self.launch:
+        """The next order also says that the last result was taken."""
+        order = request["order"]
+        if self.launch and not self.exit:
             return self.tell("refused", why=f"slot {self.slot} still holds {self.launch.order['key']}")
         self.exit, self.cause, self.status, self.killed, self.breach = None, None, None, False, None
         self.cpu_s, self.max_rss = 0.0, 0
-        launch = self.launch = Launch(request["order"], self.groups, self.tools, self.stage)
+        launch = self.launch = Launch(order, leaves_for(order, self.leaves, self.groups), self.tools, self.stage)
         self.record()
         try:
             launch.start()
         except Refused as refusal:
             return self.finish(str(refusal))
         except OSError as error:
-            return self.finish(f"{error.filename or launch.order['argv'][0]}: {error.strerror}")
+            return self.finish(f"{error.filename or order['argv'][0]}: {error.strerror}")
         for stream in launch.streams:
             self.watch(stream.pipe, lambda stream=stream: self.pump(stream))
         now = time.monotonic()
-        if launch.order["deadlineMs"] is not None:
-            self.timers[self.deadline] = now + launch.order["deadlineMs"] / 1000
-        self.sampler = Sampler(launch.order, launch.limits_by)
-        if self.sampler.is_needed:
-            self.timers[self.sample] = now + self.sampler.every_s
-        self.tell("started", pid=launch.pid, startedAtMs=launch.started_ms)
+        if order["deadlineMs"] is not None:
+            self.timers[self.deadline] = now + order["deadlineMs"] / 1000
+        self.sampler = Sampler(order, launch.limits_by)
+        self.timers[self.sample] = now + self.sampler.every_s
+        self.timers[self.tell_started] = now + TELL_START_S
+        self.timers[launch.leaves.step_out] = now + (YOUNG_S if launch.leaves is self.leaves else 0)
+
+    def tell_started(self):
+        self.tell("started", **self.start())
+
+    def start(self):
+        return {"pid": self.launch.pid, "startedAtMs": self.launch.started_ms}
 
     def do_stop(self, request):
         grace = request.get("graceMs")
@@ -166,7 +121,7 @@ class Keeper:
         held = self.launch
         facts = {} if held is None else {
             **self.me, "key": held.order["key"], "folder": held.order["folder"], "startedAtMs": held.started_ms,
-            "leaves": list(held.leaves), "uid": held.uid, "secrets": held.secret_folder.path}
+            "leaves": held.leaves.paths, "uid": held.uid, "secrets": held.secret_folder.path}
         os.pwrite(self.state, json.dumps(facts).ljust(1023).encode() + b"\n", 0)
 
     def sizes(self):
@@ -189,6 +144,8 @@ class Keeper:
 
     def tell_output(self):
         if self.launch and not self.exit and self.outbox == b"":
+            if self.timers.pop(self.tell_started, None) is not None:
+                self.say("started", **self.start())
             self.launch.told_at = time.monotonic()
             self.tell("output", **self.sizes())
 
@@ -221,8 +178,8 @@ class Keeper:
             self.note_use()
             send_signal(inner, signal.SIGKILL)  # the kernel ends the whole namespace
         else:
-            kill_leaves(self.launch.leaves)
-            if not first or not self.launch.leaves:
+            self.launch.leaves.kill()
+            if not first or not self.launch.leaves.paths:
                 kill_below(os.getpid())
         self.timers[self.sweep] = time.monotonic() + SWEEP_AGAIN_S
 
@@ -254,8 +211,8 @@ class Keeper:
         self.over = self.launch is None or self.exit is not None
 
     def tree(self):
-        leaf = next(iter(self.launch.leaves), None)
-        return read(f"{leaf}/cgroup.procs").split() if leaf else descendants(os.getpid())
+        leaves = self.launch.leaves
+        return leaves.pids() if leaves.paths else descendants(os.getpid())
 
     def note_use(self):
         """What dies with its namespace is waited for by nobody, so its use is read before."""
@@ -265,7 +222,7 @@ class Keeper:
 
     def usage(self):
         cpu_s, rss = use_of(self.tree())
-        return max(self.cpu_s + cpu_s, self.launch.group_cpu_s()), rss
+        return max(self.cpu_s + cpu_s, self.launch.leaves.cpu_s()), rss
 
     def sample(self):
         self.breach = self.sampler.breach(self.usage)
@@ -279,14 +236,17 @@ class Keeper:
         for stream in launch.streams:
             self.pump(stream)
             self.unwatch(stream.pipe)
-        for action in (self.sweep, self.deadline, self.sample, self.tell_output):
+        for action in (self.sweep, self.deadline, self.sample, self.tell_output, self.tell_started, launch.leaves.step_out):
             self.timers.pop(action, None)
-        oom = self.breach == "memory" or launch.oom_kills() > 0
+        oom = self.breach == "memory" or (launch.order["limits"]["memoryBytes"] is not None and launch.leaves.oom_kills() > 0)
         code, killer, failure = (None, None, start_error) if start_error else launch.outcome(
             self.status, self.cause, oom)
-        group_cpu_s = launch.group_cpu_s() if self.killed else 0
+        group_cpu_s = launch.leaves.cpu_s() if self.killed else 0
         launch.close()
-        remove_leaves(launch.leaves)
+        if launch.leaves is self.leaves:
+            self.timers[self.leaves.enter] = time.monotonic()
+        else:
+            launch.leaves.remove()
         if launch.uid is not None:
             give(f"{launch.order['folder']}/work", os.getuid(), os.getgid())
         self.exit = {
@@ -295,6 +255,6 @@ class Keeper:
             "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
-        tried(save_exit, launch.order["folder"], self.exit)  # on a full disk the worker still hears it
+        tried(save_exit, launch.order["folder"], launch.order["key"], self.exit)  # on a full disk the worker still hears it
         self.tell("ended", sizes=self.sizes(), exit=self.exit)
         self.over = self.over or self.leaving

@@ -13,7 +13,7 @@ PIPE = 1 << 16  # a pipe this full is enlarged: its program prints faster than i
 class Stream:
     def __init__(self, name, folder):
         self.name, self.size, self.dropped, self.large, self.sieve = name, 0, 0, False, None
-        self.file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        self.file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self.pipe, self.inner = os.pipe()
         os.set_blocking(self.pipe, False)
 

@@ -2,7 +2,7 @@
 export interface LaunchOrder {
   /** Names the attempt on this machine, `[a-z0-9-]{1,80}`. */
   readonly key: string
-  /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`. */
+  /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`, the first two are empty or not there. */
   readonly folder: string
   readonly argv: readonly string[]
   /** The whole environment: nothing is inherited, and only STOKER_ATTEMPT (in a sandbox also PWD) is added. */
@@ -18,7 +18,10 @@ export interface LaunchOrder {
   readonly graceMs: number
   /** Of both streams together; what is above is counted and dropped while the program goes on. */
   readonly outputLimitBytes: number
-  /** `cpuShare` is a weight, not a ceiling: the whole tree together counts as so many tenths of one ordinary process, however many it forks. */
+  /**
+   * `cpuShare` is a weight, not a ceiling: the whole tree together counts as so many tenths of one ordinary process, however many it forks; without one it counts as a whole one.
+   * Without `diskBytes` the work folder may take what is free, but a reserve.
+   */
   readonly limits: {
     readonly cpuShare: number | null
     readonly memoryBytes: number | null
@@ -79,7 +82,7 @@ export interface Usage {
 export interface Execution {
   readonly key: string
   readonly folder: string
-  /** Of the program, or of the sandbox around it; 0 when it could not start. */
+  /** Of the program, or of the sandbox around it; 0 when it could not start, or was over before it was told of. */
   readonly pid: number
   readonly startedAtMs: number
   /** Called when either file has grown, and once at once if they already hold bytes; a fast program gives fewer calls. */
@@ -90,7 +93,7 @@ export interface Execution {
   stop(cause: 'canceled', graceMs?: number): void
   /** Null when nothing runs any more. */
   usage(): Promise<Usage | null>
-  /** The result is taken: only now may the place be used for another attempt. */
+  /** The result is taken: only now may the place be used for another attempt. A worker that is killed may meet it again. */
   release(): Promise<void>
 }
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { readExitRecord } from './exit-record.ts'
 import type { LaunchOrder } from './port.ts'
 import { finish, PYTHON, parentOf, printed, processesWith, Workbench } from './workbench.ts'
 
@@ -55,7 +56,7 @@ describe('a worker that is killed', () => {
       const { exit, stdout } = await finish(execution)
       expect(stdout).toBe('before\nafter\n')
       expect(exit).toMatchObject({ exitCode: 4, keeperLost: false })
-      expect(JSON.parse(await readFile(join(order.folder, 'exit.json'), 'utf8'))).toEqual(exit)
+      expect(await readExitRecord(order.folder, order.key)).toEqual(exit)
       const next = await executor.start(await bench.anOrder(['true'], { isolation }))
       expect((await finish(next)).exit.exitCode).toBe(0)
     })

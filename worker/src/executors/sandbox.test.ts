@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor, LaunchOrder } from './port.ts'
 import { probeSandbox } from './probe-sandbox.ts'
-import { finish, PYTHON, printed, Workbench } from './workbench.ts'
+import { finish, PYTHON, parentOf, printed, Workbench } from './workbench.ts'
 
 const REACH = `
 import socket, sys
@@ -99,6 +99,20 @@ describe('a sandboxed program', () => {
     await finish(execution)
   })
 
+  it('is of a user of its own in all its ids and groups, and its keeper stays what it was', async () => {
+    if (process.getuid?.() !== 0) return console.log('only the sandboxes of a root worker have users of their own')
+    const order = await bench.anOrder(['sh', '-c', 'echo ready; exec sleep 600'], { isolation: 'sandbox' })
+    const execution = await executor.start(order)
+    await printed(execution)
+    const box = await idsOf(execution.pid)
+    expect(new Set([...box.Uid, ...box.Gid])).toEqual(new Set([box.Uid[0]]))
+    expect(Number(box.Uid[0])).toBeGreaterThanOrEqual(200_000)
+    expect(box.Groups).toEqual([])
+    expect(await idsOf(await parentOf(execution.pid))).toEqual(await idsOf(process.pid))
+    execution.stop('canceled', 0)
+    await finish(execution)
+  })
+
   it('runs none of its own code before it is inside', async () => {
     const order = await bench.anOrder(['true'], { isolation: 'sandbox', env: { LD_PRELOAD: '/work/own.so' } })
     const { stderr, exit } = await finish(await executor.start(order))
@@ -159,3 +173,10 @@ describe('a machine with the tools', () => {
     expect(await probeSandbox({ python: PYTHON })).toMatchObject({ works: true })
   })
 })
+
+async function idsOf(pid: number): Promise<Record<'Uid' | 'Gid' | 'Groups', string[]>> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  const words = (name: string) =>
+    (new RegExp(`^${name}:(.*)$`, 'm').exec(status)?.[1] ?? 'none').split(/\s+/).filter(word => word !== '')
+  return { Uid: words('Uid'), Gid: words('Gid'), Groups: words('Groups') }
+}

@@ -1,5 +1,6 @@
-import { readFile, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readExitRecord } from './exit-record.ts'
 import type { HeldAttempt, KeeperMessage, KeeperOrder, KeeperRequest, SweptAttempt } from './keeper-wire.ts'
 import { KeptExecution } from './kept-execution.ts'
 import { type LineChannel, openChannel } from './line-channel.ts'
@@ -23,6 +24,8 @@ export class Slot {
   #channel: LineChannel<KeeperRequest> | null = null
   #execution: KeptExecution | null = null
   #answer: ((message: KeeperMessage) => void) | null = null
+  /** The keeper still keeps a result that was taken: the next order tells it so. */
+  #isTaken = false
   #sweeping: Promise<void> | null = null
   #leaving = false
 
@@ -38,6 +41,7 @@ export class Slot {
 
   async launch(order: KeeperOrder, onReleased: () => void): Promise<KeptExecution> {
     if (this.#channel === null) await this.#open()
+    this.#isTaken = false
     return this.#ask({ op: 'start', order }, message => this.#begin(message, order, onReleased))
   }
 
@@ -54,6 +58,7 @@ export class Slot {
   /** On `quit` nothing of the slot's attempt is left once this resolves. */
   async close(op: 'detach' | 'quit'): Promise<void> {
     this.#leaving = true
+    if (this.#isTaken) this.#send({ op: 'release' })
     this.#send({ op })
     if (op === 'quit' && this.#channel !== null) await this.#execution?.ended
     await this.#sweeping
@@ -147,7 +152,8 @@ export class Slot {
     const release = async () => {
       if (this.#execution !== execution) return
       this.#execution = null
-      if (!this.#send({ op: 'release' })) await this.#forget()
+      this.#isTaken = this.#channel !== null
+      if (!this.#isTaken) await this.#forget()
       onReleased()
     }
     const execution = new KeptExecution({ ...held, key, folder }, { send: request => this.#send(request), release })
@@ -177,12 +183,8 @@ async function outputSizes({ folder }: SweptAttempt): Promise<OutputSizes> {
 }
 
 /** The keeper and the zygote both write it before anyone is told; without it nothing is known about the end. */
-async function readExit({ folder, startedAtMs }: SweptAttempt): Promise<Exit> {
-  try {
-    return JSON.parse(await readFile(join(folder, 'exit.json'), 'utf8'))
-  } catch {
-    return lostExit(startedAtMs)
-  }
+async function readExit({ folder, key, startedAtMs }: SweptAttempt): Promise<Exit> {
+  return (await readExitRecord(folder, key)) ?? lostExit(startedAtMs)
 }
 
 function lostExit(startedAtMs: number): Exit {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,6 +58,7 @@ export class Workbench {
     await vi.waitFor(async () => expect(await processesWith(this.root)).toEqual([]), settings)
     expect(await processesWith(...this.#keys.map(key => `STOKER_ATTEMPT=${key}\0`))).toEqual([])
     expect(await groupsOf(this.#keys)).toEqual([])
+    await vi.waitFor(async () => expect(await groupsOfTheDead()).toEqual([]), settings)
   }
 }
 
@@ -107,6 +109,12 @@ export async function parentOf(pid: number): Promise<number> {
 async function groupsOf(keys: readonly string[]): Promise<string[]> {
   const all = await readdir('/sys/fs/cgroup', { recursive: true }).catch(() => [])
   return all.filter(path => keys.some(key => path.endsWith(`/stoker-${key}`)))
+}
+
+/** Groups that a keeper left behind. */
+async function groupsOfTheDead(): Promise<string[]> {
+  const all = await readdir('/sys/fs/cgroup', { recursive: true }).catch(() => [])
+  return all.filter(path => !existsSync(`/proc/${/\/stoker-k(\d+)$/.exec(path)?.[1] ?? 'self'}`))
 }
 
 function readProc(pid: string, file: string): Promise<string> {

@@ -1,4 +1,3 @@
-import { freeBytes } from '@stoker/files'
 import {
   type AttemptReport,
   type EndedReport,
@@ -19,7 +18,7 @@ import { UsageMeter } from './usage.ts'
 export const GRACE_MS = 10_000
 
 /** A program that ends sooner than this is told in one report with its end: one commit at the hub instead of two. */
-const FOLD_MS = 20
+const FOLD_MS = 15
 
 export interface StopReason {
   readonly cause: 'canceled' | 'stale' | 'shutdown'
@@ -157,7 +156,7 @@ export type Launch = Omit<
 >
 
 /** Starts the program of an offer in its folder. */
-export async function launch(
+export function launch(
   executor: Executor,
   offer: Offer,
   folder: string,
@@ -177,18 +176,10 @@ export async function launch(
       cpuShare: Math.max(1, spec.resources.cpus),
       memoryBytes: spec.resources.memoryBytes,
       pids: MAX_PIDS,
-      diskBytes: spec.resources.diskBytes ?? (await fairDisk(folder)),
+      diskBytes: spec.resources.diskBytes,
     },
   })
 }
 
 /** Enough for data loaders and compilers, too few for a fork bomb. */
 const MAX_PIDS = 4096
-/** What one program may not take from all others and the worker itself. */
-const DISK_RESERVE_BYTES = 1024 ** 3
-
-/** A job that names no limit may fill the disk up to a reserve, and at most nine tenths of what is free. */
-async function fairDisk(folder: string): Promise<number> {
-  const { freeBytes: free } = await freeBytes(folder)
-  return Math.floor(Math.min(free * 0.9, Math.max(free - DISK_RESERVE_BYTES, free / 2)))
-}

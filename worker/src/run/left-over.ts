@@ -1,10 +1,11 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Execution, Exit, OutputSizes } from '../executors/port.ts'
+import { readExitRecord } from '../executors/exit-record.ts'
+import type { Execution, OutputSizes } from '../executors/port.ts'
 
 /** A program that ended and was released, and whose end the hub may not know yet: its exit record and files tell it all again. */
 export async function endedExecution(folder: string, key: string): Promise<Execution | null> {
-  const exit = await readExit(folder)
+  const exit = await readExitRecord(folder, key)
   if (exit === null) return null
   const sizes = { stdout: await sizeOf(join(folder, 'stdout')), stderr: await sizeOf(join(folder, 'stderr')) }
   return {
@@ -17,14 +18,6 @@ export async function endedExecution(folder: string, key: string): Promise<Execu
     stop: () => {},
     usage: () => Promise.resolve(null),
     release: () => Promise.resolve(),
-  }
-}
-
-async function readExit(folder: string): Promise<Exit | null> {
-  try {
-    return JSON.parse(await readFile(join(folder, 'exit.json'), 'utf8'))
-  } catch {
-    return null
   }
 }
 

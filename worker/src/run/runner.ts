@@ -96,15 +96,18 @@ export class Runner {
       const execution = executions.get(key) ?? (await endedExecution(workspaces.folderOfKey(key), key))
       if (offer !== null && told.has(key)) {
         await executions.get(key)?.release()
+        executions.delete(key)
         holding.push({ fence: offer.fence, state: 'ended', startedAt: null })
       } else if (offer !== null && execution !== null) {
         this.#follow(offer, execution, null)
+        executions.delete(key)
         holding.push({ fence: offer.fence, state: 'running', startedAt: execution.startedAtMs })
       } else if (offer !== null && workspaces.wasFetching(key)) {
         void this.#startProgram(offer, true)
         holding.push({ fence: offer.fence, state: 'starting', startedAt: null })
       } else await workspaces.removeKey(key)
     }
+    for (const execution of executions.values()) endUnknown(execution)
     return holding
   }
 
@@ -195,4 +198,10 @@ export class Runner {
     this.#idle = []
     for (const resolve of waiting) resolve()
   }
+}
+
+/** Its end is durable at the hub, or nobody knows what it was for: its keeper is only waiting for the word. */
+function endUnknown(execution: Execution): void {
+  execution.stop('canceled', 0)
+  void execution.ended.then(() => execution.release())
 }

@@ -1,4 +1,13 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
@@ -9,7 +18,10 @@ import { withoutSecrets } from './secrets.ts'
 export class Workspaces {
   readonly #root: string
   readonly #known = new Set<string>()
-  /** Emptied folders for coming attempts: making and removing one costs more than starting a program on some file systems. */
+  /**
+   * Folders for coming attempts, with our own files in them, which are written anew in place: making and removing files
+   * costs more than starting a program on some file systems.
+   */
   readonly #spare: string[] = []
   #spares = 0
 
@@ -30,12 +42,15 @@ export class Workspaces {
     const folder = this.folderOf(offer.fence)
     this.#known.add(fenceKey(offer.fence))
     const spare = this.#spare.pop()
-    if (spare !== undefined) renameSync(spare, folder)
-    else {
-      mkdirSync(folder, { mode: 0o700 })
-      mkdirSync(join(folder, 'work'), { mode: 0o700 })
+    const text = `${JSON.stringify(withoutSecrets(offer))}\n`
+    if (spare !== undefined) {
+      writeFileSync(join(spare, 'offer.json'), text, { flag: 'r+' })
+      renameSync(spare, folder)
+      return folder
     }
-    writeFileSync(join(folder, 'offer.json'), JSON.stringify(withoutSecrets(offer)), { mode: 0o600 })
+    mkdirSync(folder, { mode: 0o700 })
+    mkdirSync(join(folder, 'work'), { mode: 0o700 })
+    writeFileSync(join(folder, 'offer.json'), text, { mode: 0o600 })
     return folder
   }
 
@@ -65,13 +80,13 @@ export class Workspaces {
   async remove(fence: Fence): Promise<void> {
     if (!this.#known.delete(fenceKey(fence))) return
     const folder = this.folderOf(fence)
-    if (this.#spare.length < MOST_SPARE && isEmptied(folder)) this.#keep(folder)
+    if (this.#spare.length < MOST_SPARE && isAsNew(folder)) this.#keep(folder)
     else await removeTree(folder)
   }
 
   #keep(folder: string): void {
     this.#spares += 1
-    const spare = join(this.#root, `spare-${this.#spares}`)
+    const spare = join(this.#root, `${SPARE}${this.#spares}`)
     renameSync(folder, spare)
     this.#spare.push(spare)
   }
@@ -79,7 +94,9 @@ export class Workspaces {
   /** All attempts an earlier worker process left, with what is still readable of their offers. */
   async left(): Promise<readonly { readonly key: string; readonly offer: Offer | null }[]> {
     await mkdir(this.#root, { recursive: true, mode: 0o700 })
-    const keys = await readdir(this.#root)
+    const names = await readdir(this.#root)
+    for (const spare of names.filter(name => name.startsWith(SPARE))) await removeTree(join(this.#root, spare))
+    const keys = names.filter(name => !name.startsWith(SPARE))
     for (const key of keys) this.#known.add(key)
     return Promise.all(keys.map(async key => ({ key, offer: await readOffer(join(this.#root, key, 'offer.json')) })))
   }
@@ -92,33 +109,38 @@ export class Workspaces {
 
 async function readOffer(path: string): Promise<Offer | null> {
   try {
-    return Offer.parse(JSON.parse(await readFile(path, 'utf8')))
+    const [line = ''] = (await readFile(path, 'utf8')).split('\n', 1)
+    return Offer.parse(JSON.parse(line))
   } catch {
     return null
   }
 }
 
-const OWN_FILES = ['offer.json', 'exit.json', 'outputs.json', 'stdout', 'stderr']
 /** There while inputs are fetched: no program was started yet, so a restarted worker may begin anew. */
 const FETCHING = 'fetching'
+const SPARE = 'spare-'
 const MOST_SPARE = 64
-/** Above this a file takes so long to delete that it must not be done at once. */
+/** Above this a file takes so long to empty that it must not be done at once. */
 const QUICK_BYTES = 1_000_000
 
-/** Most programs leave an empty work folder and little output: then the folder is as new once our own files are gone. */
-function isEmptied(folder: string): boolean {
+/** Most programs leave an empty work folder and little output: then the folder can serve again. */
+function isAsNew(folder: string): boolean {
   try {
     const work = join(folder, 'work')
     const { mode, uid } = lstatSync(work)
     if ((mode & 0o777) !== 0o700 || uid !== process.getuid?.() || readdirSync(work).length > 0) return false
-    for (const name of OWN_FILES) {
-      const path = join(folder, name)
-      const found = statSync(path, { throwIfNoEntry: false })
-      if (found !== undefined && found.size > QUICK_BYTES) return false
-      if (found !== undefined) unlinkSync(path)
-    }
-    return true
+    if (existsSync(join(folder, 'outputs.json'))) return false
+    return ['stdout', 'stderr'].every(name => isEmptied(join(folder, name)))
   } catch {
     return false
   }
+}
+
+/** A file that also has another name is not ours alone. */
+function isEmptied(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return true
+  if (!found.isFile() || found.nlink > 1 || found.size > QUICK_BYTES) return false
+  if (found.size > 0) truncateSync(path)
+  return true
 }
