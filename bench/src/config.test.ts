@@ -2,7 +2,13 @@ import { expect, it } from 'vitest'
 import { MEASURES, readOptions } from './config.ts'
 
 it('measures the short list unless told otherwise', () => {
-  expect(readOptions([])).toMatchObject({ only: MEASURES, outFile: 'bench/results/latest.json', profileFolder: null })
+  const options = readOptions([])
+  expect(options).toMatchObject({ outFile: 'bench/results/latest.json', profileFolder: null, longestMs: 300_000 })
+  expect(options).toMatchObject({ only: expect.not.arrayContaining(['uploads']) })
+})
+
+it('measures everything when told so, and may take longer', () => {
+  expect(readOptions(['--all'])).toMatchObject({ only: MEASURES, longestMs: 3_600_000 })
 })
 
 it('measures what is named, in that order', () => {

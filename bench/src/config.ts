@@ -4,12 +4,14 @@ import { GOALS } from './goals/goals.ts'
 /** What a plain run measures, in three minutes. */
 const SHORT = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'noop', 'recovery', 'cli'] as const
 /** What only `--all` measures. */
-const LONG = [] as const
+const LONG = ['uploads', 'log-latency', 'sse-fan-out', 'beside-cpu', 'worker-recovery', 'start-stall'] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]
 
 export interface BenchOptions {
   readonly only: readonly MeasureName[]
+  /** Well above what the run takes; a bench that hangs is stopped by its own hand. */
+  readonly longestMs: number
   readonly outFile: string
   readonly markdown: boolean
   readonly distFolder: string
@@ -43,14 +45,20 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     },
   })
   if (values.help) return 'help'
+  const only = values.only?.split(',').map(measureOf) ?? (values.all ? MEASURES : SHORT)
   return {
-    only: values.only?.split(',').map(measureOf) ?? (values.all ? MEASURES : SHORT),
+    only,
+    longestMs: only.some(name => isLong(name)) ? 60 * 60_000 : 5 * 60_000,
     outFile: values.out,
     markdown: values.markdown,
     distFolder: values.dist,
     profileFolder: values.profile ?? null,
     path: process.env.PATH ?? '/usr/bin:/bin',
   }
+}
+
+function isLong(name: MeasureName): boolean {
+  return LONG.some(long => long === name)
 }
 
 function measureOf(name: string): MeasureName {

@@ -7,9 +7,6 @@ import { stopAllChildren } from './processes/child.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
-/** Well above what a run takes; a bench that hangs is stopped by its own hand. */
-const LONGEST_MS = 5 * 60_000
-
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const cleanups = new Cleanups()
 let isGivingUp = false
@@ -26,7 +23,6 @@ const giveUp = async (why: string, exitCode: number) => {
 
 process.on('SIGINT', () => void giveUp('interrupted', 130))
 process.on('SIGTERM', () => void giveUp('terminated', 143))
-setTimeout(() => void giveUp(`not done after ${LONGEST_MS / 60_000} minutes`, 2), LONGEST_MS).unref()
 
 try {
   const options = readOptions(process.argv.slice(2))
@@ -37,7 +33,8 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<number> {
-  const { distFolder, outFile, markdown } = options
+  const { distFolder, outFile, markdown, longestMs } = options
+  setTimeout(() => void giveUp(`not done after ${longestMs / 60_000} minutes`, 2), longestMs).unref()
   if (!existsSync(join(distFolder, 'hub.js')))
     throw new Error(`${distFolder} should hold the bundles; npm run build makes them`)
   const summary = await runBench(options, { cleanups, say })

@@ -12,5 +12,13 @@ export interface Comparison {
   readonly aim: number | null
 }
 
-const PEERS = ['BullMQ', 'graphile-worker', 'bare spawn', 'node -e 0'] as const
+const PEERS = [
+  'BullMQ',
+  'graphile-worker',
+  'bare spawn',
+  'node -e 0',
+  'node PUT',
+  'node PUT, synced',
+  'bare SSE',
+] as const
 export type PeerName = (typeof PEERS)[number]

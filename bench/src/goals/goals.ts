@@ -1,8 +1,9 @@
 import type { Goal, PeerName } from './goal.ts'
+import { OPS_GOALS } from './ops-goals.ts'
 import { PEER_GOALS } from './peer-goals.ts'
 
 /** Every measure of this bench with its goals. */
-export const GOALS = { ...PEER_GOALS } as const satisfies Record<string, Goal>
+export const GOALS = { ...PEER_GOALS, ...OPS_GOALS } as const satisfies Record<string, Goal>
 
 export type GoalName = keyof typeof GOALS
 

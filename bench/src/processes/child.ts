@@ -9,6 +9,10 @@ export interface ChildOptions {
   readonly args: readonly string[]
   /** The first line, of either stream, that means that it serves. */
   readonly ready: RegExp
+  /** Told every line of both streams. */
+  readonly onLine?: ((line: string) => void) | undefined
+  /** All of its environment; ours if it is not given. */
+  readonly env?: Readonly<Record<string, string>> | undefined
   readonly as?: { readonly uid: number; readonly gid: number } | undefined
   readonly stopSignal?: NodeJS.Signals
 }
@@ -17,6 +21,7 @@ export interface ChildOptions {
 export interface Child {
   readonly pid: number
   readonly readyLine: string
+  readonly ended: Promise<unknown>
   /** Asks it to stop and waits until it is gone; one that does not go is killed. Harmless when it is gone already. */
   stop(): Promise<void>
   kill(): Promise<void>
@@ -35,12 +40,14 @@ export async function stopAllChildren(): Promise<void> {
 }
 
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { name, command, args, ready, as, stopSignal = 'SIGTERM' } = options
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...as })
+  const { name, command, args, ready, onLine, as, stopSignal = 'SIGTERM' } = options
+  const env = options.env === undefined ? {} : { env: options.env }
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], ...env, ...as })
   const tail: string[] = []
   const spoken = new Promise<string>(resolve => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', line => {
+        onLine?.(line)
         tail.push(line)
         if (tail.length > TAIL_LINES) tail.shift()
         if (ready.test(line)) resolve(line)
@@ -71,7 +78,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   try {
     const readyLine = await Promise.race([spoken, failed, late])
     if (child.pid === undefined) throw new Error(`${name} said it is ready, but has no pid`)
-    return { pid: child.pid, readyLine, stop, kill: () => end('SIGKILL') }
+    return { pid: child.pid, readyLine, ended: gone, stop, kill: () => end('SIGKILL') }
   } catch (error) {
     await end('SIGKILL')
     throw error
