@@ -8,7 +8,12 @@ it('measures the short list unless told otherwise', () => {
 })
 
 it('measures everything when told so, and may take longer', () => {
-  expect(readOptions(['--all'])).toMatchObject({ only: MEASURES, longestMs: 3_600_000 })
+  expect(readOptions(['--all'])).toMatchObject({ only: MEASURES, longestMs: 4_800_000 })
+})
+
+it('soaks as long as it is told, a minute at least', () => {
+  expect(readOptions(['--only', 'soak', '--soak-minutes', '10'])).toMatchObject({ soakMinutes: 10 })
+  expect(() => readOptions(['--soak-minutes', 'x'])).toThrow('--soak-minutes is 1 or more, found "x"')
 })
 
 it('measures what is named, in that order', () => {

@@ -4,7 +4,7 @@ import { GOALS } from './goals/goals.ts'
 /** What a plain run measures, in three minutes. */
 const SHORT = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'noop', 'recovery', 'cli'] as const
 /** What only `--all` measures. */
-const LONG = ['uploads', 'log-latency', 'sse-fan-out', 'beside-cpu', 'worker-recovery', 'start-stall'] as const
+const LONG = ['uploads', 'log-latency', 'sse-fan-out', 'beside-cpu', 'worker-recovery', 'start-stall', 'soak'] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]
 
@@ -17,6 +17,7 @@ export interface BenchOptions {
   readonly distFolder: string
   /** Where V8 profiles of hub and worker go, if they are wanted; they slow both down. */
   readonly profileFolder: string | null
+  readonly soakMinutes: number
   /** Where programs are looked for. */
   readonly path: string
 }
@@ -24,6 +25,7 @@ export interface BenchOptions {
 export const USAGE = `npm run bench -- [options]
   --all             also ${LONG.join(', ')}
   --only a,b        only these
+  --soak-minutes N  how long soak takes (20)
   --out FILE        where the figures go as JSON (bench/results/latest.json)
   --markdown        print the table for docs/performance.md
   --dist FOLDER     the bundles to measure (cli/dist)
@@ -37,6 +39,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     options: {
       all: { type: 'boolean', default: false },
       only: { type: 'string' },
+      'soak-minutes': { type: 'string', default: '20' },
       out: { type: 'string', default: 'bench/results/latest.json' },
       markdown: { type: 'boolean', default: false },
       dist: { type: 'string', default: 'cli/dist' },
@@ -45,16 +48,24 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     },
   })
   if (values.help) return 'help'
+  const soakMinutes = minutesOf(values['soak-minutes'])
   const only = values.only?.split(',').map(measureOf) ?? (values.all ? MEASURES : SHORT)
   return {
     only,
-    longestMs: only.some(name => isLong(name)) ? 60 * 60_000 : 5 * 60_000,
+    longestMs: only.some(name => isLong(name)) ? (60 + soakMinutes) * 60_000 : 5 * 60_000,
+    soakMinutes,
     outFile: values.out,
     markdown: values.markdown,
     distFolder: values.dist,
     profileFolder: values.profile ?? null,
     path: process.env.PATH ?? '/usr/bin:/bin',
   }
+}
+
+function minutesOf(text: string): number {
+  const minutes = Number(text)
+  if (!(minutes >= 1)) throw new Error(`--soak-minutes is 1 or more, found ${JSON.stringify(text)}`)
+  return minutes
 }
 
 function isLong(name: MeasureName): boolean {

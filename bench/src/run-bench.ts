@@ -56,6 +56,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
   if (postgres !== null) cleanups.add(postgres.stop)
   return {
     scratch,
+    soakMinutes: options.soakMinutes,
     bundles: {
       distFolder: resolve(options.distFolder),
       profileFolder: options.profileFolder === null ? null : resolve(options.profileFolder),

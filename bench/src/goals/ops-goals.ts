@@ -107,4 +107,52 @@ export const OPS_GOALS = {
     better: 'lower',
     against: [{ peer: null, must: 5, aim: 2 }],
   },
+  soakHubMemory: {
+    title: 'soak: memory of the hub, growth in its second half',
+    unit: '%',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  soakHubHandles: {
+    title: 'soak: open files of the hub, growth in its second half',
+    unit: '%',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  soakHubData: {
+    title: 'soak: data of the hub, growth in its second half',
+    unit: '%',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  soakWorkerMemory: {
+    title: 'soak: memory of the workers, growth in its second half',
+    unit: '%',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  soakWorkerHandles: {
+    title: 'soak: open files of the workers, growth in its second half',
+    unit: '%',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  soakWorkerData: {
+    title: 'soak: data of the workers, growth in its second half',
+    unit: '%',
+    better: 'lower',
+    against: [{ peer: null, must: 10, aim: 3 }],
+  },
+  soakLoop: {
+    title: 'soak: delay of the event loop of the hub, p99 of each minute',
+    unit: 'ms',
+    better: 'lower',
+    against: [{ peer: null, must: 20, aim: 10 }],
+  },
+  soakJobs: {
+    title: 'soak: jobs done meanwhile',
+    unit: 'jobs/s',
+    better: 'higher',
+    against: [{ peer: null, must: null, aim: null }],
+  },
 } as const satisfies Record<string, Goal>

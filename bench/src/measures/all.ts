@@ -9,6 +9,7 @@ import { measureMemory } from './memory.ts'
 import { measureNoops } from './noop.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
+import { measureSoak } from './soak.ts'
 import { measureFanOut } from './sse-fan-out.ts'
 import { measureStartStall } from './start-stall.ts'
 import { measureSubmits } from './submit.ts'
@@ -32,4 +33,5 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   'beside-cpu': measureBesideCpu,
   'worker-recovery': measureWorkerRecovery,
   'start-stall': measureStartStall,
+  soak: measureSoak,
 }

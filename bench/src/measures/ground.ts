@@ -14,6 +14,7 @@ import { type Bundles, type Hub, startHub, startWorker, type WorkerOptions } fro
 /** What every measure stands on: a folder, our bundles, and the peers this machine has. */
 export interface Ground {
   readonly scratch: string
+  readonly soakMinutes: number
   readonly bundles: Bundles
   readonly redis: Redis | { readonly notMeasured: string }
   readonly postgres: Postgres | { readonly notMeasured: string }

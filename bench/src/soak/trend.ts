@@ -1,0 +1,23 @@
+import { quantile } from '../statistics.ts'
+
+/** One look at something that should not grow: when (ms), and how much there was. */
+export type Look = readonly [at: number, value: number]
+
+/**
+ * How much a figure grew over the second half of its looks, in percent of its median there. The growth is the median slope
+ * between any two looks, so that neither a sawtooth nor a few wild values count.
+ */
+export function growthPercent(looks: readonly Look[]): number {
+  const half = looks.slice(Math.floor(looks.length / 2))
+  const [first, last] = [half[0], half.at(-1)]
+  if (first === undefined || last === undefined || half.length < 2)
+    throw new Error(`a trend needs four looks, found ${looks.length}`)
+  const slopes = half.flatMap(([at, value], i) =>
+    half.slice(i + 1).map(([later, then]) => (then - value) / (later - at)),
+  )
+  const median = quantile(
+    half.map(([, value]) => value),
+    0.5,
+  )
+  return median === 0 ? 0 : (100 * quantile(slopes, 0.5) * (last[0] - first[0])) / median
+}
