@@ -20,5 +20,6 @@ const PEERS = [
   'node PUT',
   'node PUT, synced',
   'bare SSE',
+  'when idle',
 ] as const
 export type PeerName = (typeof PEERS)[number]

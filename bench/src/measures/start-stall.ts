@@ -12,42 +12,53 @@ const EVERY_MS = 20
 const LARGE_MB = 1000
 const TRUE = { command: ['/bin/true'], isolation: 'none' as const, resources: { cpus: 0 } }
 
-/** Programs are started one by one; for each, the longest the worker's event loop let anybody wait meanwhile. */
-export const measureStartStall: Measure = async stage => {
-  const small = await stalls(stage, 0)
-  const large = await stalls(stage, LARGE_MB)
-  return { startStall: { ours: small, peers: {} }, startStallLarge: { ours: large, peers: {} } }
-}
+/**
+ * Programs are started one by one; for each, the longest the worker's event loop let anybody wait meanwhile. Beside it the same
+ * for stretches in which nothing starts: that much is the machine's own.
+ */
+export const measureStartStall: Measure = async stage => ({
+  startStall: await stalls(stage, 0),
+  startStallLarge: await stalls(stage, LARGE_MB),
+})
 
 /** The product knows nothing of the probe, and nothing of the memory that it holds in the worker's process. */
-async function stalls(stage: Stage, megabytes: number): Promise<number[]> {
+async function stalls(stage: Stage, megabytes: number) {
   const hub = await stage.hub()
   const file = stage.folder('probe')
   const probe = `${PROBE}?${new URLSearchParams({ file, megabytes: String(megabytes) })}`
   const worker = await stage.worker(hub, 4, { nodeArgs: ['--import', probe] })
-  await starts(hub)
-  const p99: number[] = []
+  await inTurns(() => start(hub))
+  const ours: number[] = []
+  const idle: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
-    const at = await starts(hub)
-    const last = at.at(-1) ?? 0
-    await waitUntil('the probe to write', async () => ((await samplesIn(file)).at(-1)?.[0] ?? 0) > last)
-    p99.push(quantile(longestWaits(at, await samplesIn(file)), 0.99))
+    ours.push(await p99Of(file, () => start(hub)))
+    await waitUntil('the programs to end', async () => (await hub.client.counts()).active === 0)
+    idle.push(await p99Of(file, async () => {}))
   }
   await worker.stop()
   await hub.stop()
-  return p99
+  return { ours, peers: { 'when idle': idle } }
 }
 
-/** When each was submitted, in ms since 1970; each has ended before the next. */
-async function starts({ client }: Hub): Promise<number[]> {
+async function start({ client }: Hub): Promise<void> {
+  await client.submit(TRUE)
+}
+
+async function p99Of(file: string, act: () => Promise<void>): Promise<number> {
+  const at = await inTurns(act)
+  const last = at.at(-1) ?? 0
+  await waitUntil('the probe to write', async () => ((await samplesIn(file)).at(-1)?.[0] ?? 0) > last)
+  return quantile(longestWaits(at, await samplesIn(file)), 0.99)
+}
+
+/** When each turn began, in ms since 1970. */
+async function inTurns(act: () => Promise<void>): Promise<number[]> {
   const at: number[] = []
-  const before = (await client.counts()).succeeded
   for (let i = 0; i < STARTS; i += 1) {
     at.push(performance.timeOrigin + performance.now())
-    await client.submit(TRUE)
+    await act()
     await sleep(EVERY_MS)
   }
-  await waitUntil('the programs to end', async () => (await client.counts()).succeeded - before === STARTS)
   return at
 }
 
