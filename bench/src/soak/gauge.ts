@@ -22,7 +22,7 @@ export async function look(gauged: Gauged, pid: number, folder: string): Promise
 }
 
 /** Files come and go while they are counted. */
-export async function bytesBelow(folder: string): Promise<number> {
+async function bytesBelow(folder: string): Promise<number> {
   let sum = 0
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     const path = join(folder, entry.name)

@@ -14,6 +14,15 @@ it('is the growth over the second half', () => {
   expect(growthPercent(looks(41, i => 100 + i))).toBeCloseTo((100 * 20) / 130, 1)
 })
 
+it('is little where there is next to nothing', () => {
+  expect(
+    growthPercent(
+      looks(41, i => i),
+      1000,
+    ),
+  ).toBeCloseTo(2, 1)
+})
+
 it('is not moved by one wild value', () => {
   expect(growthPercent(looks(40, i => (i === 30 ? 900 : 100)))).toBe(0)
 })

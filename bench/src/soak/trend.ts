@@ -4,10 +4,11 @@ import { quantile } from '../statistics.ts'
 export type Look = readonly [at: number, value: number]
 
 /**
- * How much a figure grew over the second half of its looks, in percent of its median there. The growth is the median slope
- * between any two looks, so that neither a sawtooth nor a few wild values count.
+ * How much a figure grew over the second half of its looks, in percent of its median there or of `least` if that is more: of
+ * next to nothing, a little is many percent. The growth is the median slope between any two looks, so that neither a sawtooth
+ * nor a few wild values count.
  */
-export function growthPercent(looks: readonly Look[]): number {
+export function growthPercent(looks: readonly Look[], least = 0): number {
   const half = looks.slice(Math.floor(looks.length / 2))
   const [first, last] = [half[0], half.at(-1)]
   if (first === undefined || last === undefined || half.length < 2)
@@ -15,9 +16,7 @@ export function growthPercent(looks: readonly Look[]): number {
   const slopes = half.flatMap(([at, value], i) =>
     half.slice(i + 1).map(([later, then]) => (then - value) / (later - at)),
   )
-  const median = quantile(
-    half.map(([, value]) => value),
-    0.5,
-  )
-  return median === 0 ? 0 : (100 * quantile(slopes, 0.5) * (last[0] - first[0])) / median
+  const values = half.map(([, value]) => value)
+  const base = Math.max(least, quantile(values, 0.5))
+  return base === 0 ? 0 : (100 * quantile(slopes, 0.5) * (last[0] - first[0])) / base
 }
