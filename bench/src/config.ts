@@ -17,6 +17,13 @@ const LONG = [
   'idle-cpu',
   'simulator',
   'curves',
+  'uploads',
+  'log-latency',
+  'sse-fan-out',
+  'beside-cpu',
+  'worker-recovery',
+  'start-stall',
+  'soak',
 ] as const
 export const MEASURES = [...SHORT, ...LONG] as const
 export type MeasureName = (typeof MEASURES)[number]
@@ -25,11 +32,14 @@ export interface BenchOptions {
   readonly only: readonly MeasureName[]
   /** Nothing of what only `--all` measures is wanted. */
   readonly isShort: boolean
+  /** Well above what the run takes; a bench that hangs is stopped by its own hand. */
+  readonly longestMs: number
   readonly outFile: string
   readonly markdown: boolean
   readonly distFolder: string
   /** Where V8 profiles of hub and worker go, if they are wanted; they slow both down. */
   readonly profileFolder: string | null
+  readonly soakMinutes: number
   /** Where programs are looked for. */
   readonly path: string
 }
@@ -37,6 +47,7 @@ export interface BenchOptions {
 export const USAGE = `npm run bench -- [options]
   --all             also ${LONG.join(', ')}
   --only a,b        only these
+  --soak-minutes N  how long soak takes (20)
   --out FILE        where the figures go as JSON (bench/results/latest.json)
   --markdown        print the table for docs/performance.md
   --dist FOLDER     the bundles to measure (cli/dist)
@@ -50,6 +61,7 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     options: {
       all: { type: 'boolean', default: false },
       only: { type: 'string' },
+      'soak-minutes': { type: 'string', default: '20' },
       out: { type: 'string', default: 'bench/results/latest.json' },
       markdown: { type: 'boolean', default: false },
       dist: { type: 'string', default: 'cli/dist' },
@@ -58,16 +70,26 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
     },
   })
   if (values.help) return 'help'
+  const soakMinutes = minutesOf(values['soak-minutes'])
   const only = values.only?.split(',').map(measureOf) ?? (values.all ? MEASURES : SHORT)
+  const isShort = only.every(name => SHORT.some(short => short === name))
   return {
     only,
-    isShort: only.every(name => SHORT.some(short => short === name)),
+    isShort,
+    longestMs: (isShort ? 5 : 60 + soakMinutes) * 60_000,
+    soakMinutes,
     outFile: values.out,
     markdown: values.markdown,
     distFolder: values.dist,
     profileFolder: values.profile ?? null,
     path: process.env.PATH ?? '/usr/bin:/bin',
   }
+}
+
+function minutesOf(text: string): number {
+  const minutes = Number(text)
+  if (!(minutes >= 1)) throw new Error(`--soak-minutes is 1 or more, found ${JSON.stringify(text)}`)
+  return minutes
 }
 
 function measureOf(name: string): MeasureName {

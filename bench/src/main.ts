@@ -7,9 +7,6 @@ import { stopForGood } from './processes/living.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
 
-/** Well above what a measure takes; a bench that hangs is stopped by its own hand. */
-const LONGEST_MINUTES = 10
-
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const cleanups = new Cleanups()
 let isGivingUp = false
@@ -36,9 +33,8 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<number> {
-  const { distFolder, outFile, markdown, only } = options
-  const minutes = LONGEST_MINUTES * only.length
-  setTimeout(() => void giveUp(`not done after ${minutes} minutes`, 2), minutes * 60_000).unref()
+  const { distFolder, outFile, markdown, longestMs } = options
+  setTimeout(() => void giveUp(`not done after ${longestMs / 60_000} minutes`, 2), longestMs).unref()
   if (!existsSync(join(distFolder, 'hub.js')))
     throw new Error(`${distFolder} should hold the bundles; npm run build makes them`)
   const summary = await runBench(options, { cleanups, say })

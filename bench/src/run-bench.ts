@@ -57,6 +57,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
   return {
     path: options.path,
     scratch,
+    soakMinutes: options.soakMinutes,
     bundles: {
       distFolder: resolve(options.distFolder),
       profileFolder: options.profileFolder === null ? null : resolve(options.profileFolder),

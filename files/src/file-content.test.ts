@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { appendFile, symlink, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { appendFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
@@ -31,4 +32,15 @@ it('is neither a link nor a pipe', async () => {
   await expect(openFileContent(path())).rejects.toThrow(/ELOOP/)
   await promisify(execFile)('mkfifo', [join(folder(), 'pipe')])
   await expect(openFileContent(join(folder(), 'pipe'))).rejects.toThrow(/should be a file/)
+})
+
+it('of many parts is read whole and in order, and stops where it was cut meanwhile', async () => {
+  const bytes = randomBytes(1_000_001)
+  await writeFile(path(), bytes)
+  const content = await openFileContent(path())
+  expect(content.sha256).toBe(sha256(bytes))
+  expect(await sha256Stream(content.read(300_000, 1_000_001))).toBe(sha256(bytes.subarray(300_000)))
+  await truncate(path(), 600_000)
+  await expect(sha256Stream(content.read(0, 1_000_001))).rejects.toThrow('changed while it was being read')
+  await content.close()
 })

@@ -54,12 +54,21 @@ export async function openFileContent(
   }
 }
 
+/** The next part is read while the one before is in use. */
 async function* rangeOf(handle: FileHandle, from: number, to: number, name: string): AsyncGenerator<Uint8Array> {
-  for (let at = from; at < to; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, to - at))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
-    if (bytesRead === 0) throw new FileChanged(name)
-    at += bytesRead
-    yield buffer.subarray(0, bytesRead)
+  let next = from < to ? readPart(handle, from, to, name) : null
+  for (let at = from; next !== null; ) {
+    const part: Uint8Array = await next
+    at += part.length
+    next = at < to ? readPart(handle, at, to, name) : null
+    next?.catch(() => undefined)
+    yield part
   }
+}
+
+async function readPart(handle: FileHandle, at: number, to: number, name: string): Promise<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, to - at))
+  const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+  if (bytesRead === 0) throw new FileChanged(name)
+  return buffer.subarray(0, bytesRead)
 }

@@ -44,6 +44,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       'keep-logs': { type: 'string' },
       'keep-artifacts': { type: 'string' },
       'keep-unused-uploads': { type: 'string' },
+      'keep-journal': { type: 'string' },
       to: { type: 'string' },
       from: { type: 'string' },
       'webhook-allow': { type: 'string', multiple: true },
@@ -140,5 +141,6 @@ function retentionOf(values: Readonly<Record<string, unknown>>): Retention {
     logsMs: kept('keep-logs', DEFAULT_RETENTION.logsMs),
     artifactsMs: kept('keep-artifacts', DEFAULT_RETENTION.artifactsMs),
     unusedUploadsMs: kept('keep-unused-uploads', DEFAULT_RETENTION.unusedUploadsMs),
+    journalMs: kept('keep-journal', DEFAULT_RETENTION.journalMs),
   }
 }

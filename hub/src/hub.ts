@@ -31,7 +31,7 @@ import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
-import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
+import { DEFAULT_RETENTION, lookEveryMs, type Retention } from './retention/settings.ts'
 import { explainJob } from './scheduler/explain/explain-job.ts'
 import { POLICIES } from './scheduler/policies.ts'
 import { schedulingRules } from './scheduler/rules.ts'
@@ -48,9 +48,6 @@ import { workerBundleIn } from './worker-bundle.ts'
 const TICK_MS = 1000
 const SWEEP_MS = 30_000
 const KEYS_KEPT_MS = 24 * 3600_000
-const JOURNAL_KEPT_MS = 30 * 24 * 3600_000
-const PRUNE_MS = 3600_000
-const GC_MS = 3600_000
 
 export interface HubOptions {
   readonly folder: string
@@ -213,12 +210,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     setInterval(
       () =>
         void store
-          .prune({ keysBefore: Date.now() - KEYS_KEPT_MS, journalBefore: Date.now() - JOURNAL_KEPT_MS })
+          .prune({ keysBefore: Date.now() - KEYS_KEPT_MS, journalBefore: Date.now() - retention.journalMs })
           .then(() => webhooks.sweep())
           .catch(broken),
-      PRUNE_MS,
+      lookEveryMs(retention),
     ),
-    setInterval(() => void gc.run().catch(error => log('warn', `retention did not end: ${error}`)), GC_MS),
+    setInterval(
+      () => void gc.run().catch(error => log('warn', `retention did not end: ${error}`)),
+      lookEveryMs(retention),
+    ),
   ]
   let recalling: Promise<unknown> = Promise.resolve()
   const close = async () => {

@@ -26,5 +26,9 @@ const PEERS = [
   'task-spooler',
   'Slurm',
   'Slurm srun',
+  'node PUT',
+  'node PUT, synced',
+  'bare SSE',
+  'when idle',
 ] as const
 export type PeerName = (typeof PEERS)[number]

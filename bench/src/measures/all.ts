@@ -1,5 +1,6 @@
 import type { MeasureName } from '../config.ts'
 import { measureBacklog } from './backlog.ts'
+import { measureBesideCpu } from './beside-cpu.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCli } from './cli.ts'
 import { measureCurves } from './curves.ts'
@@ -7,6 +8,7 @@ import type { Measure } from './ground.ts'
 import { measureIdleCpu } from './idle-cpu.ts'
 import { measureIdleWorkers } from './idle-workers.ts'
 import { measureLatency } from './latency.ts'
+import { measureLogLatency } from './log-latency.ts'
 import { measureMemory } from './memory.ts'
 import { measureNoops } from './noop.ts'
 import { measurePeersBulk } from './peers-bulk.ts'
@@ -19,7 +21,12 @@ import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
 import { measureShapes } from './shapes.ts'
 import { measureSimulator } from './simulator.ts'
+import { measureSoak } from './soak.ts'
+import { measureFanOut } from './sse-fan-out.ts'
+import { measureStartStall } from './start-stall.ts'
 import { measureSubmits } from './submit.ts'
+import { measureUploads } from './uploads.ts'
+import { measureWorkerRecovery } from './worker-recovery.ts'
 
 /** Every measure by the name the command line knows. */
 export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
@@ -44,4 +51,11 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   'idle-cpu': measureIdleCpu,
   simulator: measureSimulator,
   curves: measureCurves,
+  uploads: measureUploads,
+  'log-latency': measureLogLatency,
+  'sse-fan-out': measureFanOut,
+  'beside-cpu': measureBesideCpu,
+  'worker-recovery': measureWorkerRecovery,
+  'start-stall': measureStartStall,
+  soak: measureSoak,
 }

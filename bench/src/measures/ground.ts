@@ -6,15 +6,17 @@ import { BullPeer } from '../peers/bullmq.ts'
 import { GraphilePeer } from '../peers/graphile.ts'
 import type { Child } from '../processes/child.ts'
 import type { Contestant } from '../rounds.ts'
+import { MortalWorker } from '../servers/mortal-worker.ts'
 import type { Postgres } from '../servers/postgres.ts'
 import type { Redis } from '../servers/redis.ts'
-import { type Bundles, type Hub, startHub, startWorker } from '../servers/stoker.ts'
+import { type Bundles, type Hub, startHub, startWorker, type WorkerOptions } from '../servers/stoker.ts'
 
 /** What every measure stands on: a folder, our bundles, and the peers this machine has. */
 export interface Ground {
   /** Where programs are looked for. */
   readonly path: string
   readonly scratch: string
+  readonly soakMinutes: number
   readonly bundles: Bundles
   readonly redis: Redis | NotMeasured
   readonly postgres: Postgres | NotMeasured
@@ -31,15 +33,22 @@ export class Stage {
     this.#cleanups = cleanups
   }
 
-  async hub(): Promise<Hub> {
-    const hub = await startHub(this.#ground.bundles, this.folder('h'))
+  async hub(options: readonly string[] = []): Promise<Hub> {
+    const hub = await startHub(this.#ground.bundles, this.folder('h'), options)
     this.#cleanups.add(hub.stop)
     return hub
   }
 
-  async worker(hub: Hub, maxJobs: number): Promise<Child> {
-    const worker = await startWorker(this.#ground.bundles, hub, this.folder('w'), { maxJobs })
+  async worker(hub: Hub, maxJobs: number, options: Omit<WorkerOptions, 'maxJobs'> = {}): Promise<Child> {
+    const worker = await startWorker(this.#ground.bundles, hub, this.folder('w'), { maxJobs, ...options })
     this.#cleanups.add(worker.stop)
+    return worker
+  }
+
+  /** One that may be killed and come back. */
+  async mortalWorker(hub: Hub, options: WorkerOptions): Promise<MortalWorker> {
+    const worker = await MortalWorker.start(this.#ground.bundles, hub, this.folder('w'), options)
+    this.#cleanups.add(() => worker.stop())
     return worker
   }
 

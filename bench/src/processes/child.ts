@@ -10,16 +10,19 @@ export interface ChildOptions {
   readonly args: readonly string[]
   /** The first line, of either stream, that means that it serves. */
   readonly ready: RegExp
+  /** Told every line of both streams. */
+  readonly onLine?: ((line: string) => void) | undefined
+  /** All of its environment; ours if it is not given. */
+  readonly env?: Readonly<Record<string, string>> | undefined
   readonly as?: { readonly uid: number; readonly gid: number } | undefined
   readonly stopSignal?: NodeJS.Signals
-  /** The whole environment; that of the bench where none is given. */
-  readonly env?: Readonly<Record<string, string>> | undefined
 }
 
 /** A process of our own: known by its pid, and by nothing else. */
 export interface Child {
   readonly pid: number
   readonly readyLine: string
+  readonly ended: Promise<unknown>
   /** Asks it to stop and waits until it is gone; one that does not go is killed. Harmless when it is gone already. */
   stop(): Promise<void>
   kill(): Promise<void>
@@ -30,13 +33,14 @@ const STOP_MS = 15_000
 const TAIL_LINES = 5
 
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const { name, command, args, ready, as, env, stopSignal = 'SIGTERM' } = options
+  const { name, command, args, ready, onLine, as, env, stopSignal = 'SIGTERM' } = options
   mayStart()
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env, ...as })
   const tail: string[] = []
   const spoken = new Promise<string>(resolve => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', line => {
+        onLine?.(line)
         tail.push(line)
         if (tail.length > TAIL_LINES) tail.shift()
         if (ready.test(line)) resolve(line)
@@ -65,7 +69,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   try {
     const readyLine = await Promise.race([spoken, failed, late])
     if (child.pid === undefined) throw new Error(`${name} said it is ready, but has no pid`)
-    return { pid: child.pid, readyLine, stop, kill: () => end('SIGKILL') }
+    return { pid: child.pid, readyLine, ended: gone, stop, kill: () => end('SIGKILL') }
   } catch (error) {
     await end('SIGKILL')
     throw error

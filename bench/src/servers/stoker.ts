@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Client, createClient } from '@stoker/client'
@@ -11,6 +12,7 @@ export interface Bundles {
 }
 
 export interface Hub {
+  readonly folder: string
   readonly url: string
   readonly token: string
   readonly client: Client
@@ -20,15 +22,16 @@ export interface Hub {
   killAndRestart(): Promise<{ readonly restartedAt: number }>
 }
 
-/** A hub as a user starts it: the bundle, a data folder, a port. */
-export async function startHub(bundles: Bundles, folder: string): Promise<Hub> {
+/** A hub as a user starts it: the bundle, a data folder, a port, perhaps further options. */
+export async function startHub(bundles: Bundles, folder: string, options: readonly string[] = []): Promise<Hub> {
   const port = await freePort()
-  const start = () => startNode(bundles, 'hub', ['serve', '--data', folder, '--port', String(port)])
+  const start = () => startNode(bundles, 'hub', ['serve', '--data', folder, '--port', String(port), ...options])
   let child = await start()
   const url = `http://127.0.0.1:${port}`
   const token = (await readFile(join(folder, 'admin-token'), 'utf8')).trim()
   const client = createClient({ url, token })
   return {
+    folder,
     url,
     token,
     client,
@@ -46,25 +49,39 @@ export async function startHub(bundles: Bundles, folder: string): Promise<Hub> {
   }
 }
 
-/** A worker as a user starts it; resolves when the hub has welcomed it. */
+export interface WorkerOptions {
+  readonly maxJobs: number
+  readonly name?: string | undefined
+  /** Where it dials, if that is not the hub's own address. */
+  readonly dials?: string | undefined
+  /** For Node itself. */
+  readonly nodeArgs?: readonly string[] | undefined
+}
+
+/** A worker as a user starts it; resolves when the hub has welcomed it. One that has a folder already comes back as the same worker. */
 export async function startWorker(
   bundles: Bundles,
   hub: Hub,
   folder: string,
-  options: { readonly maxJobs: number },
+  { maxJobs, name = `bench-${maxJobs}`, dials = hub.url, nodeArgs }: WorkerOptions,
 ): Promise<Child> {
-  const { secret } = await hub.client.createToken({ role: 'join' })
-  const args = ['--hub', hub.url, '--data', folder, '--join', secret, '--name', `bench-${options.maxJobs}`]
-  return startNode(bundles, 'worker', [...args, '--max-jobs', String(options.maxJobs), '--allow-unsandboxed'])
+  const invited = existsSync(folder) ? [] : ['--join', (await hub.client.createToken({ role: 'join' })).secret]
+  const args = ['--hub', dials, '--data', folder, '--name', name, '--max-jobs', String(maxJobs), ...invited]
+  return startNode(bundles, 'worker', [...args, '--allow-unsandboxed'], nodeArgs)
 }
 
-function startNode({ distFolder, profileFolder }: Bundles, name: 'hub' | 'worker', args: string[]): Promise<Child> {
+function startNode(
+  { distFolder, profileFolder }: Bundles,
+  name: 'hub' | 'worker',
+  args: readonly string[],
+  nodeArgs: readonly string[] = [],
+): Promise<Child> {
   // V8 names the files itself, one for each thread.
   const profiling = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profileFolder, name)}`]
   return startChild({
     name,
     command: process.execPath,
-    args: [...profiling, join(distFolder, `${name}.js`), ...args],
+    args: [...profiling, ...nodeArgs, join(distFolder, `${name}.js`), ...args],
     ready: /"ready":true/,
   })
 }

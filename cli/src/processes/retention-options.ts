@@ -6,6 +6,7 @@ export interface RetentionOptions {
   readonly keepLogs?: string | undefined
   readonly keepArtifacts?: string | undefined
   readonly keepUnusedUploads?: string | undefined
+  readonly keepJournal?: string | undefined
 }
 
 /** How long a hub keeps what has ended; passed on to it as it is. */
@@ -15,6 +16,7 @@ export function withRetentionOptions(command: Command): Command {
     .option('--keep-logs <time>', 'how long their output is kept, at most as long as they (30d)', duration)
     .option('--keep-artifacts <time>', 'how long what they left is kept, at most as long as they (30d)', duration)
     .option('--keep-unused-uploads <time>', 'how long content that nothing needs is kept (24h)', duration)
+    .option('--keep-journal <time>', 'how long the history of changes is kept (30d)', duration)
 }
 
 export function retentionArgs(options: RetentionOptions): readonly string[] {
@@ -23,6 +25,7 @@ export function retentionArgs(options: RetentionOptions): readonly string[] {
     ['--keep-logs', options.keepLogs],
     ['--keep-artifacts', options.keepArtifacts],
     ['--keep-unused-uploads', options.keepUnusedUploads],
+    ['--keep-journal', options.keepJournal],
   ].flatMap(([option, value]) => (option === undefined || value === undefined ? [] : [option, value]))
 }
 

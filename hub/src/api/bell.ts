@@ -2,6 +2,7 @@
 export class Bell {
   #isRung = false
   #wake: (() => void) | null = null
+  #signal: AbortSignal | null = null
 
   readonly ring = (): void => {
     this.#isRung = true
@@ -17,17 +18,22 @@ export class Bell {
   }
 
   async #next(quietMs: number, signal: AbortSignal): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    try {
-      await new Promise<void>(resolve => {
-        this.#wake = resolve
-        timer = setTimeout(resolve, quietMs)
-        signal.addEventListener('abort', this.ring, { once: true })
-      })
-    } finally {
-      clearTimeout(timer)
-      this.#wake = null
-      signal.removeEventListener('abort', this.ring)
-    }
+    this.#heed(signal)
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, quietMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#wake = null
+  }
+
+  /** A bell waits many times with the signal of its one listener: both live as long. */
+  #heed(signal: AbortSignal): void {
+    if (this.#signal === signal) return
+    this.#signal?.removeEventListener('abort', this.ring)
+    this.#signal = signal
+    signal.addEventListener('abort', this.ring, { once: true })
   }
 }

@@ -1,8 +1,8 @@
 import type { Fence } from '@stoker/protocol'
 import type { OutputPiece, StreamName, StreamOffsets, Streams } from '../outputs/port.ts'
 
-/** What one look at the store may bring into memory. */
-const PAGE_BYTES = 256 * 1024
+/** What one look at the store may bring: its lines are written out in one go, and everybody else waits for that. */
+const PAGE_BYTES = 64 * 1024
 
 /*
  * behind ──the store has no more──► live

@@ -49,7 +49,7 @@ function sourceOf(bytes: Buffer): UploadSource {
 
 describe('an upload', () => {
   const upload = (source: UploadSource, options: TransferOptions = {}, silenceMs?: number) =>
-    uploadContent(sendOf(source.sha256, silenceMs), source, { ...QUICK, ...options })
+    uploadContent(sendOf(source.sha256, silenceMs), source, { ...QUICK, pieceBytes: 8 * MB, ...options })
 
   it.each([0, 1, 100, 65_536, 8 * MB, 8 * MB + 1, 20 * MB])('of %i bytes arrives as it is', async size => {
     const bytes = randomBytes(size)
@@ -80,6 +80,13 @@ describe('an upload', () => {
       11 * MB,
       11 * MB + 100,
     ])
+  })
+
+  it('never gives up while every try brings it further', async () => {
+    const source = sourceOf(randomBytes(MB))
+    hub.fail(faults('PUT', ...Array.from({ length: 30 }, () => ({ kind: 'cut' as const, afterBytes: 10_000 }))))
+    await upload(source, { maxAway: 2 })
+    expect(hub.blobs.has(source.sha256)).toBe(true)
   })
 
   it('takes the place where the other side wants to go on, also when another uploader was faster', async () => {

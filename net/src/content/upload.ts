@@ -2,8 +2,8 @@ import type { Bandwidth } from './bandwidth.ts'
 import { Patience, type PatienceOptions } from './patience.ts'
 import { type ContentName, type ContentSend, refusalOf } from './port.ts'
 
-/** Small enough that a broken connection costs little, large enough that its answer costs nothing. */
-const PIECE_BYTES = 8 * 1024 * 1024
+/** Large enough that its answer costs nothing; a connection that breaks costs only what the other side had not synced. */
+const PIECE_BYTES = 64 * 1024 * 1024
 /** Content this small is sent without asking first whether it is there. */
 const ASK_FROM_BYTES = 64 * 1024
 
@@ -14,6 +14,8 @@ export interface UploadSource extends ContentName {
 
 export interface TransferOptions extends PatienceOptions {
   readonly bandwidth?: Bandwidth | undefined
+  /** The most one request brings. */
+  readonly pieceBytes?: number | undefined
   /** How many bytes are over there, as they move. */
   readonly onBytes?: ((bytes: number) => void) | undefined
 }
@@ -27,16 +29,20 @@ export async function uploadContent(
   const patience = new Patience(options)
   const reading: Reading = { failure: null }
   let offset = source.size < ASK_FROM_BYTES ? 0 : null
+  let reached = 0
   for (let answered = false; ; answered = false) {
     try {
       const at: number | 'complete' = offset ?? (await ask(send, source, options))
       answered = offset === null
+      if (at !== 'complete' && at > reached) {
+        reached = at
+        patience.moved()
+      }
       const next = at === 'complete' ? at : await put(send, source, at, options, reading)
       options.onBytes?.(next === 'complete' ? source.size : next)
       if (next === 'complete' || at === 'complete') return
       answered = true
       if (next <= at) throw new Error(`content ${source.sha256} was sent from ${at}, the other side has ${next}`)
-      patience.moved()
       offset = next
     } catch (error) {
       if (reading.failure !== null) throw reading.failure
@@ -57,7 +63,7 @@ async function ask(send: ContentSend, { sha256 }: ContentName, { signal }: Trans
 }
 
 async function put(send: ContentSend, source: UploadSource, from: number, options: TransferOptions, reading: Reading) {
-  const to = Math.min(source.size, from + PIECE_BYTES)
+  const to = Math.min(source.size, from + (options.pieceBytes ?? PIECE_BYTES))
   const isWhole = from === 0 && to === source.size
   const reply = await send({
     method: 'PUT',

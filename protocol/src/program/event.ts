@@ -33,11 +33,12 @@ export interface ProgramEvent {
 
 /** A line that is not a known event is a log line: a chatty program never fails its job. */
 export function parseLine(line: string, stream: OutputStream): ProgramEvent {
-  if (stream === 'stdout' && line.startsWith('{')) {
-    const event = parseEvent(line)
-    if (event !== null) return event
-  }
-  return { event: 'logs', fields: { log: line, level: levelOf(line), stream } }
+  return eventIn(line, stream) ?? { event: 'logs', fields: { log: line, level: levelOf(line), stream } }
+}
+
+/** The event a line is, or null: then it is a log line. */
+export function eventIn(line: string, stream: OutputStream): ProgramEvent | null {
+  return stream === 'stdout' && line.startsWith('{') ? parseEvent(line) : null
 }
 
 function parseEvent(line: string): ProgramEvent | null {
@@ -61,7 +62,8 @@ function withKey(fields: Record<string, unknown>, key: string, value: unknown): 
   return value === undefined ? fields : { ...fields, [key]: value }
 }
 
-function levelOf(line: string): Level {
+/** The level a log line names at its beginning. */
+export function levelOf(line: string): Level {
   const prefix = /^(ERROR|WARNING|INFO|DEBUG):/.exec(line)?.[1]
   return prefix === undefined ? 'info' : (prefix.toLowerCase() as Level)
 }

@@ -28,9 +28,13 @@ export class LineSplitter {
     const lines: Line[] = []
     let from = 0
     for (let at = bytes.indexOf(NEWLINE); at !== -1; at = bytes.indexOf(NEWLINE, from)) {
-      this.#hold(bytes.subarray(from, at))
       this.#offset += at + 1 - from
-      this.#emit(lines)
+      if (this.#held === 0 && !this.#discarding && at - from <= this.#maxBytes)
+        this.#add(lines, bytes.subarray(from, at))
+      else {
+        this.#hold(bytes.subarray(from, at))
+        this.#emit(lines)
+      }
       from = at + 1
     }
     this.#hold(bytes.subarray(from))
@@ -55,19 +59,18 @@ export class LineSplitter {
   }
 
   #emit(lines: Line[]): void {
-    const text = this.#takeText()
-    if (this.#keepBlank || text.trim() !== '')
-      lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
+    const whole = join(this.#parts, this.#held)
+    this.#parts = []
+    this.#held = 0
+    this.#add(lines, whole)
     this.#discarding = false
   }
 
-  #takeText(): string {
-    const whole = this.#parts.length === 1 ? this.#parts[0] : join(this.#parts, this.#held)
-    this.#parts = []
-    this.#held = 0
-    if (whole === undefined || whole.length === 0) return ''
+  #add(lines: Line[], whole: Uint8Array): void {
     const end = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.length - 1 : whole.length
-    return this.#decoder.decode(whole.subarray(0, end))
+    const text = end === 0 ? '' : this.#decoder.decode(whole.subarray(0, end))
+    if (this.#keepBlank || text.trim() !== '')
+      lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
   }
 }
 

@@ -13,7 +13,7 @@ import { z } from 'zod'
 import { Spool, type SpoolBatch } from '../session/spool.ts'
 
 /** Above this the file is written anew with only what still matters. */
-const COMPACT_BYTES = 4 * 1024 * 1024
+const COMPACT_BYTES = 512 * 1024
 
 const Batch = z.object({ n: z.number(), reports: z.array(AttemptReport), chunks: z.array(Chunk) })
 const Entry = z.union([

@@ -4,11 +4,13 @@ import type { State } from '../../engine/state.ts'
 import type { RouteContext } from '../context.ts'
 
 const NS = 1e9
+/** The monitor counts from one of its ticks to the next: only what is more than this was late. */
+const RESOLUTION_MS = 10
 
 /** Figures of the hub process itself, and of the data it keeps. */
 export class HubFigures {
   readonly #context: RouteContext
-  readonly #delay = monitorEventLoopDelay({ resolution: 10 })
+  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   readonly #gauges: Readonly<Record<Name, Gauge>>
 
   constructor(registry: Registry, context: RouteContext) {
@@ -33,9 +35,10 @@ export class HubFigures {
     gauges.process_resident_memory_bytes.set(process.memoryUsage.rss())
     const { user, system } = process.cpuUsage()
     gauges.process_cpu_seconds_total.set((user + system) / 1e6)
-    gauges.stoker_event_loop_delay_seconds.set({ quantile: '0.5' }, this.#delay.percentile(50) / NS)
-    gauges.stoker_event_loop_delay_seconds.set({ quantile: '0.99' }, this.#delay.percentile(99) / NS)
-    gauges.stoker_event_loop_delay_seconds.set({ quantile: '1' }, this.#delay.max / NS)
+    const late = (ns: number) => Math.max(0, ns / NS - RESOLUTION_MS / 1000)
+    gauges.stoker_event_loop_delay_seconds.set({ quantile: '0.5' }, late(this.#delay.percentile(50)))
+    gauges.stoker_event_loop_delay_seconds.set({ quantile: '0.99' }, late(this.#delay.percentile(99)))
+    gauges.stoker_event_loop_delay_seconds.set({ quantile: '1' }, late(this.#delay.max))
     this.#delay.reset()
   }
 

@@ -1,6 +1,7 @@
 import type { Commit, Store } from '../port.ts'
 import { backupTo } from './backup.ts'
 import { createLogGauge } from './checkpoint.ts'
+import { CommitPlace } from './commit-place.ts'
 import { type Connection, closeLast } from './connection.ts'
 import { createEncoder, type EncodedCommit } from './encode.ts'
 import { appendFailure, isFatal } from './failure.ts'
@@ -36,6 +37,7 @@ export function createSqliteStore(db: Connection, start: StoreFile): Store {
   const keyed = db.prepare('SELECT * FROM idempotency WHERE owner = ? AND "key" = ?')
   const named = db.prepare('SELECT id, seq, owner, state FROM job WHERE id = ?')
   const log = createLogGauge(db)
+  const place = new CommitPlace()
   let broken: unknown = null
   let closing: Promise<void> | null = null
 
@@ -50,7 +52,7 @@ export function createSqliteStore(db: Connection, start: StoreFile): Store {
   async function append(commit: Commit): Promise<void> {
     const isSmall = commit.rows.length <= ROWS_ON_MAIN
     try {
-      const isLogLong = await write(() => (isSmall ? applyHere(encode(commit)) : applyInThread(encode(commit))))
+      const isLogLong = await write(() => (isSmall ? applySmall(encode(commit)) : applyInThread(encode(commit))))
       if (isLogLong) foldLog()
     } catch (error) {
       if (isFatal(error)) broken ??= error
@@ -58,8 +60,12 @@ export function createSqliteStore(db: Connection, start: StoreFile): Store {
     }
   }
 
-  function applyHere(commit: EncodedCommit): boolean {
+  function applySmall(commit: EncodedCommit): boolean | Promise<boolean> {
+    const startedAt = performance.now()
+    const took = () => place.took(performance.now() - startedAt)
+    if (!place.isMain) return applyInThread(commit).finally(took)
     writer.apply(commit)
+    took()
     return log.isLong()
   }
 

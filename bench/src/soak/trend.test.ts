@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { growthPercent, type Look } from './trend.ts'
+
+const looks = (count: number, value: (i: number) => number): Look[] =>
+  Array.from({ length: count }, (_, i) => [i * 5000, value(i)])
+
+it('is nothing for what stays, for a sawtooth, and for what grew only at first', () => {
+  expect(growthPercent(looks(40, () => 7))).toBe(0)
+  expect(Math.abs(growthPercent(looks(80, i => 100 + 10 * (i % 4))))).toBeLessThan(2)
+  expect(growthPercent(looks(40, i => Math.min(i, 20)))).toBe(0)
+})
+
+it('is the growth over the second half', () => {
+  expect(growthPercent(looks(41, i => 100 + i))).toBeCloseTo((100 * 20) / 130, 1)
+})
+
+it('is little where there is next to nothing', () => {
+  expect(
+    growthPercent(
+      looks(41, i => i),
+      1000,
+    ),
+  ).toBeCloseTo(2, 1)
+})
+
+it('is not moved by one wild value', () => {
+  expect(growthPercent(looks(40, i => (i === 30 ? 900 : 100)))).toBe(0)
+})
