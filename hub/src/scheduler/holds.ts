@@ -21,11 +21,17 @@ export class Holds {
   }
 
   get reservations(): readonly Reservation[] {
-    return this.#holds.map(hold => hold.reservation)
+    return this.#holds.filter(hold => !hold.isBroken).map(hold => hold.reservation)
+  }
+
+  /** Those that were in force and are not any more: who was held back for them may look again. */
+  get broken(): readonly Reservation[] {
+    return this.#holds.filter(hold => hold.isBroken).map(hold => hold.reservation)
   }
 
   on(worker: string): Hold | null {
-    return this.#byWorker.get(worker) ?? null
+    const hold = this.#byWorker.get(worker)
+    return hold === undefined || hold.isBroken ? null : hold
   }
 }
 
@@ -51,6 +57,7 @@ export function chooseBeside(
   if (gpus === null || job === null) return gpus
   room.take(shape, gpus)
   if (inTheWay !== null) inTheWay.take(shape, room.worker, gpus)
-  else binding?.waitFor(job)
+  else if (binding !== null) binding.waitFor(job)
+  else if (hold?.reservation.bucket !== bucket.id) hold?.giveWay(shape, room.worker, gpus)
   return gpus
 }

@@ -79,7 +79,13 @@ class Pass {
       if (placement !== null && this.#isFull(isAnyDirty)) break
     }
     const reservations = this.#unmet(placements)
-    return { placements, heads, reservations, hasLooked: this.#hasLooked, again: this.#freed(reservations) }
+    return {
+      placements,
+      heads,
+      reservations,
+      hasLooked: this.#hasLooked,
+      again: [...this.#freed(reservations), ...this.#given()],
+    }
   }
 
   #unmet(placements: readonly Placement[]): readonly Reservation[] {
@@ -182,6 +188,10 @@ class Pass {
     const kept = new Set(reservations.map(({ bucket, worker }) => `${bucket} ${worker}`))
     const before = this.#view.reservations.held.filter(({ bucket, worker }) => !kept.has(`${bucket} ${worker}`))
     return before.flatMap(({ worker }) => [...hostsOf(this.#view, worker)])
+  }
+
+  #given(): string[] {
+    return this.#holds.broken.flatMap(({ worker }) => [...hostsOf(this.#view, worker)])
   }
 
   #headsNow(entries: readonly Entry[]): Map<number, number | null> {

@@ -25,6 +25,8 @@ export interface Reservation {
 /** A reservation in a pass: the worker as it will be when the waited-for jobs have ended and the reserved one has started. What fits there as well as now is in nobody's way. */
 export class Hold {
   reservation: Reservation
+  /** Someone who may pass took what was kept: nobody is held back for it any more. */
+  isBroken = false
   readonly #spare: Room
 
   private constructor(reservation: Reservation, spare: Room) {
@@ -74,6 +76,13 @@ export class Hold {
   sparesDevice(shape: Shape, gpu: WorkerState['facts']['hardware']['gpus'][number]): boolean {
     const isKept = this.#spare.worker.facts.hardware.gpus.some(({ uuid }) => uuid === gpu.uuid)
     return !isKept || hasSpace(this.#spare.devices.spaceOf(gpu), shape)
+  }
+
+  /** Another job passed and has its place. */
+  giveWay(shape: Shape, worker: WorkerState, gpus: readonly string[]): void {
+    const taken = worker.facts.hardware.gpus.filter(({ uuid }) => gpus.includes(uuid))
+    if (this.spares(shape, worker) && taken.every(gpu => this.sparesDevice(shape, gpu))) this.take(shape, worker, gpus)
+    else this.isBroken = true
   }
 
   take(shape: Shape, worker: WorkerState, gpus: readonly string[]): void {
