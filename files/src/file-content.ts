@@ -36,7 +36,7 @@ export async function openFileContent(
       const now = await handle.stat({ bigint: true })
       return now.size !== stat.size || now.mtimeNs !== stat.mtimeNs || now.ctimeNs !== stat.ctimeNs
     }
-    const hashed = sha256 ?? (await sha256Stream(rangeOf(handle, 0, size, name)))
+    const hashed = sha256 ?? (await sha256Stream(rangeOf(handle, 0, size, name, twoInTurns(size))))
     if (await changed()) throw new FileChanged(name)
     return {
       sha256: hashed,
@@ -55,20 +55,37 @@ export async function openFileContent(
 }
 
 /** The next part is read while the one before is in use. */
-async function* rangeOf(handle: FileHandle, from: number, to: number, name: string): AsyncGenerator<Uint8Array> {
-  let next = from < to ? readPart(handle, from, to, name) : null
+async function* rangeOf(
+  handle: FileHandle,
+  from: number,
+  to: number,
+  name: string,
+  bufferOf: BufferOf = Buffer.allocUnsafe,
+): AsyncGenerator<Uint8Array> {
+  const readAt = async (at: number): Promise<Uint8Array> => {
+    const buffer = bufferOf(Math.min(READ_BYTES, to - at))
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+    if (bytesRead === 0) throw new FileChanged(name)
+    return buffer.subarray(0, bytesRead)
+  }
+  let next = from < to ? readAt(from) : null
   for (let at = from; next !== null; ) {
     const part: Uint8Array = await next
     at += part.length
-    next = at < to ? readPart(handle, at, to, name) : null
+    next = at < to ? readAt(at) : null
     next?.catch(() => undefined)
     yield part
   }
 }
 
-async function readPart(handle: FileHandle, at: number, to: number, name: string): Promise<Uint8Array> {
-  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, to - at))
-  const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
-  if (bytesRead === 0) throw new FileChanged(name)
-  return buffer.subarray(0, bytesRead)
+type BufferOf = (bytes: number) => Buffer
+
+/** For whoever is done with a part before it asks for the next: a large file costs no more memory, and no collecting of it, than a small one. */
+function twoInTurns(size: number): BufferOf {
+  const bytes = Math.min(READ_BYTES, size)
+  let [now, other] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)]
+  return length => {
+    ;[now, other] = [other, now]
+    return now.subarray(0, length)
+  }
 }

@@ -6,7 +6,7 @@ import { waitUntil } from '../wait-until.ts'
 import type { Measure, Stage } from './ground.ts'
 
 const PROBE = new URL('../machine/loop-probe.mjs', import.meta.url)
-const STARTS = 300
+const STARTS = 200
 const ROUNDS = 3
 const EVERY_MS = 20
 const LARGE_MB = 1000
