@@ -9,6 +9,8 @@ export interface ClientPorts {
   readonly timeline: Timeline
   readonly random: Random
   readonly hub: SimHub
+  /** How many of the lists are groups. */
+  readonly groupShare: number
   readonly lostReply: () => number
   /** How long a client waits before it asks again with the same key. */
   readonly patienceMs: () => number
@@ -38,10 +40,9 @@ export class Client {
     return this.#open === 0
   }
 
-  /** Some lists are groups. */
   submit(specs: readonly JobSpec[]): void {
-    const { random } = this.#ports
-    const isGroup = specs.length > 1 && random.chance(0.5)
+    const { random, groupShare } = this.#ports
+    const isGroup = specs.length > 1 && random.chance(groupShare)
     const maxParallel = isGroup && random.chance(0.5) ? random.between(1, 3) : null
     this.#lastKey += 1
     this.#open += 1

@@ -186,7 +186,7 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
     return worker
   })
   const client: Client = new Client({
-    ...{ timeline, random: random.fork(), hub },
+    ...{ timeline, random: random.fork(), hub, groupShare: isSudden(options) ? 0 : 0.5 },
     lostReply: () => (disturbance.isOver ? 0 : plan.lostReply),
     patienceMs: () => (isFaulty() ? crashes.pick([5, 20, 500, 5_000]) : 30_000),
     answered: (key, reply) => ghost.submitAnswered(key, reply),
@@ -198,22 +198,27 @@ function buildWorld(options: SimOptions, fleet: readonly FleetMember[], timeline
   return { hub, workers, client, disturbance, ghost, stats, guesses, join }
 }
 
+/** Everything comes at once, in large lists of jobs alike. */
+function isSudden({ isPlain, asksWhen = false }: SimOptions): boolean {
+  return isPlain && !asksWhen
+}
+
 function submitAll(
-  { jobs, faultMs, isPlain, asksWhen = false }: SimOptions,
+  options: SimOptions,
   client: Client,
   fleet: readonly FleetMember[],
   timeline: Timeline,
   random: Random,
 ): void {
+  const { jobs, faultMs, isPlain, asksWhen = false } = options
   const jobOf = () => (asksWhen ? kindJob(random) : isPlain ? plainJob(random) : makeJob(random, fleet))
   let left = jobs
   while (left > 0) {
-    const isSudden = isPlain && !asksWhen
-    const count = Math.min(left, isSudden ? 500 : random.between(1, 6))
+    const count = Math.min(left, isSudden(options) ? 500 : random.between(1, 6))
     left -= count
     const specs = Array.from({ length: count }, () => jobOf())
     const batch = isPlain ? specs : linkBatch(random, specs)
-    timeline.in(isSudden ? 0 : random.next() * faultMs * 0.8, () => client.submit(batch))
+    timeline.in(isSudden(options) ? 0 : random.next() * faultMs * 0.8, () => client.submit(batch))
   }
 }
 
