@@ -8,8 +8,8 @@ export interface RaceOptions {
   readonly rounds: number
   /** No new round begins after this, but the first five always do. */
   readonly budgetMs: number
-  /** A first round that is run and forgotten, so that nobody is measured while its code is still being compiled. */
-  readonly warmUp?: boolean
+  /** First rounds that are run and forgotten: a server runs for weeks, nobody is measured while its code is still being compiled. */
+  readonly warmUps?: number
 }
 
 const FEWEST_ROUNDS = 5
@@ -17,10 +17,10 @@ const FEWEST_ROUNDS = 5
 /** All take turns, and the first of a round is the second of the next: a disturbance meets them alike. */
 export async function race(
   contestants: readonly Contestant[],
-  { rounds, budgetMs, warmUp = true }: RaceOptions,
+  { rounds, budgetMs, warmUps = 1 }: RaceOptions,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const figures = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
-  if (warmUp) for (const { run } of contestants) await run()
+  for (let round = 0; round < warmUps; round += 1) for (const { run } of contestants) await run()
   const until = performance.now() + budgetMs
   for (let round = 0; round < rounds; round += 1) {
     if (round >= FEWEST_ROUNDS && performance.now() > until) break

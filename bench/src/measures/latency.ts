@@ -1,3 +1,4 @@
+import { rateOf } from '../in-flight.ts'
 import type { BullPeer } from '../peers/bullmq.ts'
 import { waitUntil } from '../wait-until.ts'
 import { raceWaits } from './beside.ts'
@@ -5,6 +6,8 @@ import type { Measure } from './ground.ts'
 import { ourWaits, submitSpaced, waitsOf } from './start-waits.ts'
 
 const SAMPLES = 100
+/** Submits before the first that counts: a server runs for weeks, its code is compiled. */
+const WARM_UP = 2_000
 
 /** From the submit on an idle machine to the moment the worker notes that the job starts. */
 export const measureLatency: Measure = async stage => {
@@ -12,6 +15,8 @@ export const measureLatency: Measure = async stage => {
   await stage.worker(hub, 8)
   const bull = stage.bull('latency')
   await stage.keep(bull?.startWorker(8, 'stamp'))
+  await rateOf(WARM_UP, 1, () => hub.client.submit({ type: 'noop' }))
+  if (bull !== null) await rateOf(WARM_UP, 1, () => bull.submit())
   const { p50, p99 } = await raceWaits(() => ourWaits(hub.client, SAMPLES), {
     BullMQ: bull === null ? { notMeasured: 'redis-server is not installed' } : () => bullWaits(bull),
   })

@@ -16,6 +16,6 @@ export const measureSimulator: Measure = async (_stage, { bundles }) => {
     if (seed === undefined) throw new Error('one seed should be simulated, the answer has none')
     return (JOBS * 1000) / seed.realMs
   }
-  const figures = await race([{ name: 'ours', run: simulate }], { rounds: 5, budgetMs: 30_000, warmUp: false })
+  const figures = await race([{ name: 'ours', run: simulate }], { rounds: 5, budgetMs: 30_000, warmUps: 0 })
   return { simulator: { ours: figures.get('ours') ?? [], peers: {} } }
 }

@@ -19,7 +19,7 @@ export const measureSubmits: Measure = async stage => {
         { name: 'ours', run: () => rateOf(ONE_BY_ONE, 1, () => http.submit(spec)) },
         ...ifThere(bull, 'BullMQ', peer => rateOf(ONE_BY_ONE, 1, () => peer.submit())),
       ],
-      { rounds: 9, budgetMs: 8_000 },
+      { rounds: 9, budgetMs: 8_000, warmUps: 8 },
     )
     const many = await race(
       [
@@ -27,7 +27,7 @@ export const measureSubmits: Measure = async stage => {
         { name: 'client', run: () => rateOf(MANY, IN_FLIGHT, () => hub.client.submit(spec)) },
         ...ifThere(bull, 'BullMQ', peer => rateOf(MANY, IN_FLIGHT, () => peer.submit())),
       ],
-      { rounds: 7, budgetMs: 12_000 },
+      { rounds: 7, budgetMs: 12_000, warmUps: 2 },
     )
     const inFlightPeer = { BullMQ: stage.roundsOf('BullMQ', many.get('BullMQ')) }
     return {

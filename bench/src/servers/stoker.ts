@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Client, createClient } from '@stoker/client'
 import { freePort } from '@stoker/net'
+import { nodeFlags } from '../../../cli/src/processes/node-flags.ts'
 import { type Child, startChild } from '../processes/child.ts'
 
 /** Where our own bundles are, and whether V8 is to profile them. */
@@ -78,10 +79,11 @@ function startNode(
 ): Promise<Child> {
   // V8 names the files itself, one for each thread.
   const profiling = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profileFolder, name)}`]
+  const file = join(distFolder, `${name}.js`)
   return startChild({
     name,
     command: process.execPath,
-    args: [...profiling, ...nodeArgs, join(distFolder, `${name}.js`), ...args],
+    args: [...nodeFlags(file), ...profiling, ...nodeArgs, file, ...args],
     ready: /"ready":true/,
   })
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { environmentWith } from '../config.ts'
 import { Failure } from '../failure.ts'
+import { nodeFlags } from './node-flags.ts'
 
 export type ProgramName = 'hub' | 'worker' | 'sim' | 'doctor'
 
@@ -40,7 +41,11 @@ export function startProgram(
   secrets: Readonly<Record<string, string>> = {},
 ): Program {
   const env = environmentWith(secrets)
-  const child = spawn(process.execPath, [file, ...args, '--supervised'], { stdio: 'pipe', detached: true, env })
+  const child = spawn(process.execPath, [...nodeFlags(file), file, ...args, '--supervised'], {
+    stdio: 'pipe',
+    detached: true,
+    env,
+  })
   child.stdin.on('error', () => {})
   const last: string[] = []
   const words = createInterface({ input: child.stderr })
