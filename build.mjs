@@ -45,11 +45,18 @@ await Promise.all([
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
   }),
+  // What few hubs need is loaded when it is: even unread text takes memory.
+  build({
+    ...shared,
+    entryPoints: { hub: 'hub/src/main.ts' },
+    outdir: OUT,
+    splitting: true,
+    chunkNames: 'hub/[name]-[hash]',
+  }),
   build({
     ...shared,
     outdir: OUT,
     entryPoints: {
-      hub: 'hub/src/main.ts',
       'sqlite-thread': 'hub/src/store/sqlite/sqlite-thread.ts',
       worker: 'worker/src/main.ts',
       doctor: 'worker/src/doctor/main.ts',
