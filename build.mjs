@@ -45,13 +45,12 @@ await Promise.all([
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
   }),
-  // What few hubs need is loaded when it is: even unread text takes memory.
+  // What few hubs need stays outside and is loaded when it is needed: even text that is never run takes memory.
   build({
     ...shared,
+    external: [...shared.external, 'selfsigned', 'undici'],
     entryPoints: { hub: 'hub/src/main.ts' },
     outdir: OUT,
-    splitting: true,
-    chunkNames: 'hub/[name]-[hash]',
   }),
   build({
     ...shared,
