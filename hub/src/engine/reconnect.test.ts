@@ -31,6 +31,20 @@ describe('a worker that comes back', () => {
     expect(house.state.active.get(job)?.state).toBe('starting')
   })
 
+  it('after a long silence, with an attempt that ended meanwhile, is asked for its end and given no new one', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob({ command: 'x' }))
+    const fence = house.fenceOf(job)
+    house.report('w', { kind: 'running', fence, at: house.now.wall, isolation: 'none' })
+    house.pass(20, [])
+    expect(house.stateOf(job)).toBe('queued')
+    house.run(hello('w', { holding: [{ fence, state: 'ended', startedAt: 1 }] }))
+    house.pass(1, ['w'])
+    expect(house.fenceOf(job)).toEqual(fence)
+    house.report('w', house.ended(fence, 'completed'))
+    expect(house.stateOf(job)).toBe('succeeded')
+  })
+
   it('unchanged to a hub that was started anew is nothing to write down', () => {
     house.join(aHello('w', { gpus: 2, tags: ['a'] }))
     const core = new Core(restarted(house), packed, schedulingRules)

@@ -134,8 +134,9 @@ function settleHeld(state: State, worker: WorkerState, hello: Hello, now: Now, e
       if (active.state === 'leased' && held !== 'ended') emit.change({ c: 'starting', job: fence.job, at: now.wall })
       return []
     }
-    if (held === 'ended') return []
-    return resumeIfLost(state, worker, fence, now, emit) ? [] : [fence]
+    // One that ended meanwhile goes on too: its end is about to be told, and the job must not start again before.
+    if (resumeIfLost(state, worker, fence, now, emit) || held === 'ended') return []
+    return [fence]
   })
 }
 
