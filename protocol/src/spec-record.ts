@@ -1,4 +1,5 @@
-import { JobSpec, NO_RETRIES, OUTPUT_LIMIT_BYTES } from './job-spec.ts'
+import { JobSpec } from './job-spec.ts'
+import { NO_RETRIES, OUTPUT_LIMIT_BYTES } from './spec-input.ts'
 
 /** The text that is kept of a spec, a twentieth of the whole for a small job: what `readSpec` puts back is left out. */
 export function writeSpec(spec: JobSpec): string {

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { DependencyKind } from '../dependency.ts'
-import { JobSpec, Priority } from '../job-spec.ts'
+import { JobSpec } from '../job-spec.ts'
 import { AttemptState, JobState, Outcome } from '../life.ts'
 import { Progress, Usage } from '../machine.ts'
+import { Priority } from '../spec-input.ts'
 
 const time = z.iso.datetime()
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JobSpecInput } from '../job-spec.ts'
+import { JobSpecInput } from '../spec-input.ts'
 import { SweepInput } from '../sweep.ts'
 
 const time = z.iso.datetime()
