@@ -1,4 +1,4 @@
-export { hasCode } from './absent.ts'
+export { hasCode, unlessAbsent } from './absent.ts'
 export { ArchiveRefused } from './archives/archive-refused.ts'
 export { mergeFolder } from './archives/merge-folder.ts'
 export { type PackedFolder, packFolder } from './archives/pack-folder.ts'

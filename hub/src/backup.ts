@@ -1,7 +1,7 @@
 import { cp, link, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { lockFolder, syncFolder } from '@stoker/files'
-import { openSqliteStore } from './store/sqlite/open.ts'
+import { withStore } from './with-store.ts'
 
 const DATABASE = 'stoker.db'
 const OUTPUTS = 'outputs'
@@ -19,7 +19,7 @@ export async function backUp(data: string, to: string): Promise<void> {
   const held = join(resolve(data), `backup-${process.pid}`)
   try {
     await holdFiles(join(data, OUTPUTS), held)
-    await copyDatabase(data, join(target, DATABASE))
+    await withStore(data, store => store.backup(join(target, DATABASE)))
     await holdFiles(join(data, OUTPUTS), held)
     await cp(held, join(target, OUTPUTS), { recursive: true })
   } finally {
@@ -43,15 +43,6 @@ export async function restore(from: string, data: string): Promise<void> {
     await syncFolder(data)
   } finally {
     await lock.release()
-  }
-}
-
-async function copyDatabase(data: string, toFile: string): Promise<void> {
-  const store = await openSqliteStore({ folder: data })
-  try {
-    await store.backup(toFile)
-  } finally {
-    await store.close()
   }
 }
 

@@ -1,12 +1,11 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { FolderLocked, lockFolder } from '@stoker/files'
 import type { ChunkRow, SealedRow } from '@stoker/protocol'
 import { checkBlobs } from './outputs/artifacts/disk/check-blobs.ts'
 import { checkStreams } from './outputs/disk/check-streams.ts'
 import type { Store } from './store/port.ts'
-import { openSqliteStore } from './store/sqlite/open.ts'
 import { type VerifyReport, verifyData } from './verify/verify-data.ts'
+import { withStore } from './with-store.ts'
 
 const JOBS_AT_ONCE = 1000
 
@@ -15,41 +14,23 @@ export async function verifyFolder(data: string, json: boolean): Promise<boolean
   const folder = resolve(data)
   if (!(await readdir(folder)).includes('stoker.db'))
     throw new Error(`${folder} holds no hub: there is no stoker.db in it`)
-  const report = await withStore(folder, store => verifyAll(store, join(folder, 'outputs')))
+  const check = (store: Store) => verifyAll(store, join(folder, 'outputs'))
+  const report = await withStore(folder, (store, isGuest) =>
+    isGuest ? withCopy(folder, store, check) : check(store),
+  )
   const isSound = report.problems.length === 0
   process.stdout.write(json ? `${JSON.stringify({ sound: isSound, ...report })}\n` : human(report))
   return isSound
 }
 
-async function withStore<T>(folder: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const lock = await lockFolder(folder).catch((error: unknown) => {
-    if (error instanceof FolderLocked) return null
-    throw error
-  })
-  if (lock === null) return withCopy(folder, use)
-  try {
-    return await withOpen(folder, use)
-  } finally {
-    await lock.release()
-  }
-}
-
-async function withCopy<T>(folder: string, use: (store: Store) => Promise<T>): Promise<T> {
+/** What a running hub writes would change under the check, so its database is copied first. */
+async function withCopy<T>(folder: string, running: Store, use: (store: Store) => Promise<T>): Promise<T> {
   const copy = await mkdtemp(join(folder, 'verify-'))
   try {
-    await withOpen(folder, store => store.backup(join(copy, 'stoker.db')))
-    return await withOpen(copy, use)
+    await running.backup(join(copy, 'stoker.db'))
+    return await withStore(copy, use)
   } finally {
     await rm(copy, { recursive: true, force: true })
-  }
-}
-
-async function withOpen<T>(folder: string, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({ folder })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
   }
 }
 

@@ -2,7 +2,6 @@ import type { RowWrite, TableName } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 import { type Cell, cellsOf, deletedPrefix, KEYS, TABLES } from '../row-keys.ts'
 import type { Connection } from './connection.ts'
-import { foldJobWrites } from './fold-job-writes.ts'
 import { createShapes, type Shape, type Shapes } from './shapes.ts'
 
 /** The writes to one table in their order: flat lists, which cross to another thread several times faster than rows do. */
@@ -28,7 +27,7 @@ export function createEncoder(db: Connection): Encode {
   return ({ journal, rows }) => {
     const used = new Set<TableEncoder>()
     try {
-      for (const write of foldJobWrites(rows)) {
+      for (const write of rows) {
         const encoder = encoders.get(write.table)
         if (encoder === undefined) throw new Error(`there is no table ${write.table}`)
         used.add(encoder)
@@ -122,7 +121,8 @@ function createTableEncoder(table: TableName, columns: readonly string[]): Table
   return { add, take }
 }
 
-function columnsOf(db: Connection, table: TableName): readonly string[] {
+/** In the order in which shapes count them. */
+export function columnsOf(db: Connection, table: TableName): readonly string[] {
   const columns: readonly { readonly name: string }[] = db
     .prepare(`SELECT name FROM pragma_table_info('${table}')`)
     .all()

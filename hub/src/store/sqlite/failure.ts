@@ -19,8 +19,17 @@ export function sqliteCode(error: unknown): number | null {
   return WORDS[error.message] ?? null
 }
 
+/** The commit log could not be written, or it alone has commits that were acknowledged: the process must end, the next start reads it. */
+export class LogOnly extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'LogOnly'
+  }
+}
+
 /** After these nobody knows what is on the disk, and a later sync could claim what this one lost. */
 export function isFatal(error: unknown): boolean {
+  if (error instanceof LogOnly) return true
   const code = sqliteCode(error)
   return code === SQLITE.ioError || code === SQLITE.corrupt || code === SQLITE.notADatabase
 }

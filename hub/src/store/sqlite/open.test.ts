@@ -97,9 +97,11 @@ it('refuses a database whose pages are damaged, at the latest when it recovers',
   const { size } = await handle.stat()
   for (let at = 4_096 * 120; at < size; at += 4_096) await handle.write(Buffer.alloc(64, 0xff), 0, 64, at)
   await handle.close()
-  const damaged = await openSqliteStore({ folder })
-  const failure = await recovered(damaged).catch((error: unknown) => error)
-  await damaged.close()
+  const openAndRecover = async () => {
+    const damaged = await openSqliteStore({ folder })
+    await recovered(damaged).finally(() => damaged.close())
+  }
+  const failure = await openAndRecover().catch((error: unknown) => error)
   expect(failure).toBeInstanceOf(StoreUnusable)
   expect(String(failure)).toContain('is damaged')
 })
@@ -150,9 +152,9 @@ it('keeps its log short under small commits without end', async () => {
   expect(longest).toBeLessThan(32 * 2 ** 20)
 })
 
-it('lets a second opener see every commit but never continue from a stale end', async () => {
-  const first = await openSqliteStore({ folder })
-  const second = await openSqliteStore({ folder })
+it('lets a guest see every commit but never continue from a stale end', async () => {
+  const first = await openSqliteStore({ folder, guest: true })
+  const second = await openSqliteStore({ folder, guest: true })
   await first.append(journaled(1, [insertJob(aJob(1))]))
   expect(await second.queries.jobsBySeq([1])).toHaveLength(1)
   await expect(second.append(journaled(1))).rejects.toThrow('journal row 1 does not follow the last row 1')

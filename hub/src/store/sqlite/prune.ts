@@ -1,5 +1,6 @@
 import { type Connection, readPragma } from './connection.ts'
 import { BOUNDARY_KEY } from './journal.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Rows forgotten in one transaction: a few milliseconds, so that commits wait no longer behind it. */
 const STEP_ROWS = 1_000
@@ -48,16 +49,5 @@ export function createPruner(db: Connection): Pruner {
       db.exec(`PRAGMA incremental_vacuum(${Math.min(spare, STEP_PAGES)})`)
       return spare > STEP_PAGES
     },
-  }
-}
-
-function inTransaction(db: Connection, work: () => void): void {
-  db.exec('BEGIN IMMEDIATE')
-  try {
-    work()
-    db.exec('COMMIT')
-  } catch (error) {
-    if (db.isTransaction) db.exec('ROLLBACK')
-    throw error
   }
 }

@@ -5,9 +5,14 @@ import { deleteText, insertText, putText, updateText } from './statement-text.ts
 /** Rows one insert statement takes: an eighth cheaper than one by one; 8 gained nothing, 25 no more. */
 export const ROWS_AT_ONCE = 20
 
+/** What a new row is made of: the columns that are not null, as bits in the order of the table's columns. */
+export type AddPlan = readonly [op: 'insert' | 'put', low: number, high: number]
+
 /** One statement, as writes that differ only in their values share it. */
 export interface Shape {
   readonly table: TableName
+  /** Null for updates and deletes. */
+  readonly adds: AddPlan | null
   readonly text: string
   /** The same for ROWS_AT_ONCE rows; null where rows go one by one. */
   readonly manyText: string | null
@@ -19,8 +24,7 @@ export interface Shape {
 
 /** Finds the shape of a write without building a text for it. */
 export interface Shapes {
-  /** By the columns that are not null, as bits in the order of the table's columns. */
-  added(op: 'insert' | 'put', low: number, high: number): Shape
+  added(...plan: AddPlan): Shape
   /** By the columns in the order in which the update names them; those it sets to null need no value. */
   updated(write: RowWrite & { readonly op: 'update' }): Shape
   deleted(prefix: readonly string[]): Shape
@@ -49,11 +53,13 @@ export function createShapes(table: TableName, columns: readonly string[]): Shap
   const deletes = new Map<number, Shape>()
   const keyWidth = KEYS[table].length
 
-  function newAdd(op: 'insert' | 'put', low: number, high: number): Shape {
+  function newAdd(...adds: AddPlan): Shape {
+    const [op, low, high] = adds
     const set = columns.filter((_, index) => ((index < 31 ? low >> index : high >> (index - 31)) & 1) === 1)
     const isInsert = op === 'insert'
     return {
       table,
+      adds,
       text: isInsert ? insertText(table, set, 1) : putText(table, set, columns),
       manyText: isInsert ? insertText(table, set, ROWS_AT_ONCE) : null,
       width: set.length,
@@ -67,11 +73,11 @@ export function createShapes(table: TableName, columns: readonly string[]): Shap
     const set = named.filter(column => cells[column] !== null)
     const cleared = named.filter(column => cells[column] === null)
     const width = set.length + keyWidth
-    return { table, text: updateText(table, set, cleared), manyText: null, width, mustChange: true }
+    return { table, adds: null, text: updateText(table, set, cleared), manyText: null, width, mustChange: true }
   }
 
   function newDelete(prefix: readonly string[]): Shape {
-    return { table, text: deleteText(table, prefix), manyText: null, width: prefix.length, mustChange: false }
+    return { table, adds: null, text: deleteText(table, prefix), manyText: null, width: prefix.length, mustChange: false }
   }
 
   return {

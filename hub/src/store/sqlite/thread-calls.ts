@@ -1,11 +1,16 @@
 import type { SyncQueries } from '../sync-queries.ts'
+import type { LogPart } from './commit-log.ts'
 import type { EncodedCommit } from './encode.ts'
 import type { Pruner } from './prune.ts'
 
 /** What each kind of thread answers; a thread has one connection of its own. */
 export interface ThreadCalls {
   readonly reader: SyncQueries
-  readonly writer: Pruner & { apply(commit: EncodedCommit): void; checkpoint(): void }
+  readonly writer: Pruner & {
+    apply(commit: EncodedCommit): void
+    replay(part: LogPart): void
+    checkpoint(): void
+  }
   readonly copier: { copyTo(file: string): void }
 }
 export type ThreadRole = keyof ThreadCalls

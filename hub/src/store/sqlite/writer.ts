@@ -8,9 +8,12 @@ import { ROWS_AT_ONCE, type Shape } from './shapes.ts'
 /** Statements kept prepared: several times what the hub's writes differ in. */
 const KEPT_STATEMENTS = 500
 
-/** Writes commits on one connection, each in one transaction. */
+/** Writes commits on one connection. */
 export interface Writer {
+  /** In a transaction of its own. */
   apply(commit: EncodedCommit): void
+  /** In the transaction that is open. */
+  write(commit: EncodedCommit): void
 }
 
 export function createWriter(db: Connection): Writer {
@@ -57,7 +60,7 @@ export function createWriter(db: Connection): Writer {
     }
   }
 
-  function writeAll({ journal, tables }: EncodedCommit): void {
+  function write({ journal, tables }: EncodedCommit): void {
     if (journal !== null) {
       assertFollows(journalEnd().n, journal.n)
       addToJournal.run(journal.n, journal.at, journal.hash, journal.body)
@@ -68,7 +71,7 @@ export function createWriter(db: Connection): Writer {
   function apply(commit: EncodedCommit): void {
     begin.run()
     try {
-      writeAll(commit)
+      write(commit)
       end.run()
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK')
@@ -76,7 +79,7 @@ export function createWriter(db: Connection): Writer {
     }
   }
 
-  return { apply }
+  return { apply, write }
 }
 
 /** The key is the end of an update's values. */

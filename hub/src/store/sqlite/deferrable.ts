@@ -1,0 +1,63 @@
+import type { TableName } from '@stoker/protocol'
+import type { Commit } from '../port.ts'
+import { type Cells, cellsOf, TABLES } from '../row-keys.ts'
+import type { Connection } from './connection.ts'
+import { createJournalReader } from './journal.ts'
+
+/** Tells whether a commit can become rows at any later time, whatever else is in the database. */
+export interface DeferCheck {
+  /** Only new jobs behind all known ones and rows put over what is there, each cell of its column's type, the journal in order. */
+  isSure(commit: Commit): boolean
+  /** The commit is taken. */
+  took(commit: Commit): void
+}
+
+export function createDeferCheck(db: Connection): DeferCheck {
+  const fits = new Map(TABLES.map(table => [table, columnCheck(db, table)]))
+  const newest: { readonly seq: number | null } = db.prepare('SELECT max(seq) AS seq FROM job').get()
+  let lastSeq = newest.seq ?? 0
+  let lastN = createJournalReader(db).end().n
+
+  function isSure({ journal, rows }: Commit): boolean {
+    if (journal !== null && journal.n !== lastN + 1) return false
+    let seq = lastSeq
+    for (const write of rows) {
+      if (write.op === 'insert' && write.table === 'job') {
+        if (write.row.seq <= seq) return false
+        seq = write.row.seq
+      } else if (write.op !== 'put' || write.table === 'job') return false
+      if (fits.get(write.table)?.(cellsOf(write.row)) !== true) return false
+    }
+    return true
+  }
+
+  function took({ journal, rows }: Commit): void {
+    lastN = journal?.n ?? lastN
+    for (const write of rows) {
+      if (write.table === 'job' && (write.op === 'insert' || write.op === 'put'))
+        lastSeq = Math.max(lastSeq, write.row.seq)
+    }
+  }
+
+  return { isSure, took }
+}
+
+interface Column {
+  readonly name: string
+  readonly type: string
+  readonly required: number
+}
+
+/** Tables are strict: a cell of another type would be refused. */
+function columnCheck(db: Connection, table: TableName): (cells: Cells) => boolean {
+  const columns: readonly Column[] = db
+    .prepare(`SELECT name, type, "notnull" OR pk AS required FROM pragma_table_info('${table}')`)
+    .all()
+  const isFit = (cells: Cells, { name, type, required }: Column) => {
+    const cell = cells[name]
+    if (cell === null) return required === 0
+    if (type === 'TEXT') return typeof cell === 'string'
+    return type === 'INTEGER' ? Number.isSafeInteger(cell) : Number.isFinite(cell)
+  }
+  return cells => columns.every(column => isFit(cells, column))
+}
