@@ -5,9 +5,19 @@ const SOURCES = '{protocol,files,net,client,hub,worker,cli,sim,bench}/src'
 const SLOW = [
   'sim/src/seeds.test.ts',
   'bench/src/fleet/fleet-worker.test.ts',
-  ...['*crash', '*equality', 'speed', 'reattach', 'fuzz', 'up', 'lock-folder', 'open', 'backup', 'planted'].map(
-    name => `${SOURCES}/**/${name}.test.ts`,
-  ),
+  ...[
+    '*crash',
+    '*equality',
+    'speed',
+    'reattach',
+    'fuzz',
+    'up',
+    'lock-folder',
+    'open',
+    'backup',
+    'planted',
+    'deferred-commits',
+  ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
 ]
 

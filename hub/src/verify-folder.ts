@@ -15,9 +15,7 @@ export async function verifyFolder(data: string, json: boolean): Promise<boolean
   if (!(await readdir(folder)).includes('stoker.db'))
     throw new Error(`${folder} holds no hub: there is no stoker.db in it`)
   const check = (store: Store) => verifyAll(store, join(folder, 'outputs'))
-  const report = await withStore(folder, (store, isGuest) =>
-    isGuest ? withCopy(folder, store, check) : check(store),
-  )
+  const report = await withStore(folder, (store, isGuest) => (isGuest ? withCopy(folder, store, check) : check(store)))
   const isSound = report.problems.length === 0
   process.stdout.write(json ? `${JSON.stringify({ sound: isSound, ...report })}\n` : human(report))
   return isSound

@@ -3,10 +3,7 @@ import type { Store } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 
 /** Opens the store of a data folder for as long as the work takes: as its owner, or as the guest of the hub that runs there. */
-export async function withStore<T>(
-  folder: string,
-  work: (store: Store, isGuest: boolean) => Promise<T>,
-): Promise<T> {
+export async function withStore<T>(folder: string, work: (store: Store, isGuest: boolean) => Promise<T>): Promise<T> {
   const lock = await lockFolder(folder).catch((error: unknown) => {
     if (error instanceof FolderLocked) return null
     throw error

@@ -6,7 +6,7 @@ import { createJournalReader } from './journal.ts'
 
 /** Tells whether a commit can become rows at any later time, whatever else is in the database. */
 export interface DeferCheck {
-  /** Only new jobs behind all known ones and rows put over what is there, each cell of its column's type, the journal in order. */
+  /** Only new jobs whose seqs and ids lie behind all known ones, and rows put over what is there; each cell of its column's type, the journal in order. */
   isSure(commit: Commit): boolean
   /** The commit is taken. */
   took(commit: Commit): void
@@ -14,17 +14,22 @@ export interface DeferCheck {
 
 export function createDeferCheck(db: Connection): DeferCheck {
   const fits = new Map(TABLES.map(table => [table, columnCheck(db, table)]))
-  const newest: { readonly seq: number | null } = db.prepare('SELECT max(seq) AS seq FROM job').get()
+  const newest: { readonly seq: number | null; readonly id: string | null } = db
+    .prepare('SELECT (SELECT max(seq) FROM job) AS seq, (SELECT max(id) FROM job) AS id')
+    .get()
   let lastSeq = newest.seq ?? 0
+  let lastId = newest.id ?? ''
   let lastN = createJournalReader(db).end().n
 
   function isSure({ journal, rows }: Commit): boolean {
     if (journal !== null && journal.n !== lastN + 1) return false
     let seq = lastSeq
+    let id = lastId
     for (const write of rows) {
       if (write.op === 'insert' && write.table === 'job') {
-        if (write.row.seq <= seq) return false
+        if (write.row.seq <= seq || write.row.id <= id) return false
         seq = write.row.seq
+        id = write.row.id
       } else if (write.op !== 'put' || write.table === 'job') return false
       if (fits.get(write.table)?.(cellsOf(write.row)) !== true) return false
     }
@@ -34,8 +39,9 @@ export function createDeferCheck(db: Connection): DeferCheck {
   function took({ journal, rows }: Commit): void {
     lastN = journal?.n ?? lastN
     for (const write of rows) {
-      if (write.table === 'job' && (write.op === 'insert' || write.op === 'put'))
-        lastSeq = Math.max(lastSeq, write.row.seq)
+      if (write.table !== 'job' || (write.op !== 'insert' && write.op !== 'put')) continue
+      lastSeq = Math.max(lastSeq, write.row.seq)
+      if (write.row.id > lastId) lastId = write.row.id
     }
   }
 

@@ -54,7 +54,8 @@ export function createQueries(
     segmentAttempts: async segment => (await there()).call('segmentAttempts', segment),
     pendingDeliveries: async (webhook, limit) => (await there()).call('pendingDeliveries', webhook, limit),
     deliveries: async (webhook, beforeJob, limit) => (await there()).call('deliveries', webhook, beforeJob, limit),
-    blobs: async (owner, hashes) => (few(hashes) ? (await here()).blobs(owner, hashes) : (await there()).call('blobs', owner, hashes)),
+    blobs: async (owner, hashes) =>
+      few(hashes) ? (await here()).blobs(owner, hashes) : (await there()).call('blobs', owner, hashes),
     blobUse: async () => (await there()).call('blobUse'),
     artifacts: async (job, attempt, after, limit) => (await there()).call('artifacts', job, attempt, after, limit),
     artifact: async (job, attempt, path) => (await here()).artifact(job, attempt, path),

@@ -77,7 +77,14 @@ export function createShapes(table: TableName, columns: readonly string[]): Shap
   }
 
   function newDelete(prefix: readonly string[]): Shape {
-    return { table, adds: null, text: deleteText(table, prefix), manyText: null, width: prefix.length, mustChange: false }
+    return {
+      table,
+      adds: null,
+      text: deleteText(table, prefix),
+      manyText: null,
+      width: prefix.length,
+      mustChange: false,
+    }
   }
 
   return {
