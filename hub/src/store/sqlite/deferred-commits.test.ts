@@ -109,6 +109,7 @@ it.each<[string, readonly RowWrite[]]>([
 
 it.each<[string, Partial<JobRow>]>([
   ['a seq in two', { seq: 2.5 }],
+  ['a number without end', { lost: Number.POSITIVE_INFINITY }],
   ['a text for a number', { lost: 'one' as never }],
   ['nothing for what must be', { owner: null as never }],
   ['a seq that is taken', { seq: 1 }],

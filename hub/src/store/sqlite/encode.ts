@@ -4,7 +4,7 @@ import { type Cell, cellsOf, deletedPrefix, KEYS, TABLES } from '../row-keys.ts'
 import type { Connection } from './connection.ts'
 import { createShapes, type Shape, type Shapes } from './shapes.ts'
 
-/** The writes to one table in their order: flat lists, which cross to another thread several times faster than rows do. */
+/** The writes to one table in their order: flat lists, which become text several times faster than rows do. */
 export interface TableWrites {
   readonly shapes: readonly Shape[]
   /** Pairs: the place of a shape in the list, and how many writes in a row have it. */
@@ -74,16 +74,23 @@ function createTableEncoder(table: TableName, columns: readonly string[]): Table
       const cell = row[columns[index] ?? '']
       if (cell === null) continue
       if (cell === undefined) throw new Error(`a row for ${table} lacks the column ${columns[index]}`)
-      cells.push(cell)
+      cells.push(finite(cell))
       if (index < 31) low |= 1 << index
       else high |= 1 << (index - 31)
     }
     count(known.added(op, low, high))
   }
 
+  /** JSON, in which commits travel, would make nothing of other numbers. */
+  function finite(cell: Cell): Cell {
+    if (typeof cell === 'number' && !Number.isFinite(cell))
+      throw new Error(`a write to ${table} has the number ${cell}`)
+    return cell
+  }
+
   function addCell(name: string, cell: Cell | undefined): void {
     if (cell === undefined) throw new Error(`a write to ${table} gives no value to ${name}`)
-    cells.push(cell)
+    cells.push(finite(cell))
   }
 
   function addSet(part: object): void {

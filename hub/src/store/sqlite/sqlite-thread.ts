@@ -16,7 +16,7 @@ const ROLES: { readonly [R in ThreadRole]: (db: Connection, file: string) => Thr
     const replay = createReplay(db, writer)
     return {
       ...createPruner(db),
-      apply: writer.apply,
+      apply: commit => writer.apply(JSON.parse(commit)),
       replay: part => replay(readCommitLog(commitLogBeside(file), part)),
       checkpoint: () => db.exec('PRAGMA wal_checkpoint(PASSIVE)'),
     }

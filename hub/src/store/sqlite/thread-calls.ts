@@ -1,13 +1,13 @@
 import type { SyncQueries } from '../sync-queries.ts'
 import type { LogPart } from './commit-log.ts'
-import type { EncodedCommit } from './encode.ts'
 import type { Pruner } from './prune.ts'
 
 /** What each kind of thread answers; a thread has one connection of its own. */
 export interface ThreadCalls {
   readonly reader: SyncQueries
   readonly writer: Pruner & {
-    apply(commit: EncodedCommit): void
+    /** An EncodedCommit as JSON. */
+    apply(commit: string): void
     replay(part: LogPart): void
     checkpoint(): void
   }
