@@ -31,7 +31,7 @@ export interface ApiContext {
   readonly version: string
   readonly startedAt: number
   /** Null while there is room for new work; cheap, asked before every submit. */
-  readonly diskGuard: () => Promise<DiskShortage | null>
+  readonly diskGuard: () => DiskShortage | null
   readonly unschedulable: (state: State, bucketId: number) => string | null
   /** Null for a job that has ended. */
   readonly explain: (state: State, job: number) => ExplainedJob | null

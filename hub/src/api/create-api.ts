@@ -136,9 +136,9 @@ function refuseWhenStopping(api: Api, { isStopping }: ApiContext): void {
 
 /** Requests that do not even try to say who they are; those that do are counted by their guards. */
 function slowStrangers(api: Api, { door }: TokenBook): void {
-  api.addHook('onRequest', ({ headers, ip }, _reply, done) => {
+  api.addHook('onRequest', (request, _reply, done) => {
     try {
-      if (headers.authorization === undefined) door.passStranger(ip)
+      if (request.headers.authorization === undefined) door.passStranger(request.ip)
       done()
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
