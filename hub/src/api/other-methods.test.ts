@@ -18,7 +18,10 @@ test.each([
   const answer = await fetch(hub.url + path, { method, headers, body })
   expect(answer.status).toBe(405)
   expect(answer.headers.get('allow')).toBe(allow)
-  expect(await answer.json()).toMatchObject({ code: 'route.method', detail: `${method} came; this route takes ${allow}` })
+  expect(await answer.json()).toMatchObject({
+    code: 'route.method',
+    detail: `${method} came; this route takes ${allow}`,
+  })
 })
 
 test.each(['/api/v1/job', '/api/v1/jobs/', '/join/abc/workerXtgz', '/api/v1/jobs/a/b/c'])(
