@@ -48,7 +48,13 @@ await Promise.all([
   // What few hubs need stays outside and is loaded when it is needed: even text that is never run takes memory.
   build({
     ...shared,
-    external: [...shared.external, 'selfsigned', 'undici'],
+    external: [
+      ...shared.external,
+      'selfsigned',
+      'undici',
+      '@fastify/ajv-compiler',
+      '@fastify/fast-json-stringify-compiler',
+    ],
     entryPoints: { hub: 'hub/src/main.ts' },
     outdir: OUT,
   }),

@@ -1,21 +1,19 @@
-import { Histogram } from 'prom-client'
+import { PlainHistogram } from './api/metrics/histogram.ts'
 import type { Store } from './store/port.ts'
 
 type Journal = Pick<Store, 'append' | 'journalEnd' | 'idempotency' | 'jobRefs'>
 
 /** How long commits take and how much is in one. */
 export class CommitFigures {
-  readonly seconds = new Histogram({
+  readonly seconds = new PlainHistogram({
     name: 'stoker_commit_seconds',
     help: 'From handing a commit to the store until it is durable',
     buckets: [0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5],
-    registers: [],
   })
-  readonly changes = new Histogram({
+  readonly changes = new PlainHistogram({
     name: 'stoker_commit_rows',
     help: 'Row writes that share a commit',
     buckets: [1, 4, 16, 64, 256, 1024, 4096, 16384],
-    registers: [],
   })
 
   /** The same journal, with its appends measured. */

@@ -7,33 +7,32 @@ import { formatSize, Refused } from '@stoker/protocol'
 const RESERVE_BYTES = 32 * 1024 * 1024
 /** New work is refused below this, long before commits fail. */
 const NEEDED_BYTES = 256 * 1024 * 1024
-const LOOK_AGAIN_MS = 1000
 
 /** Watches the room on the disk and keeps a file that can be given up so that running work still ends. */
 export class DiskSpace {
   readonly #folder: string
   readonly #neededBytes: number
   #freeBytes = 0
-  #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(folder: string, neededBytes = NEEDED_BYTES) {
     this.#folder = folder
     this.#neededBytes = neededBytes
   }
 
-  readonly guard = async (bytes = 0): Promise<{ freeBytes: number; neededBytes: number } | null> => {
-    const at = performance.now()
-    if (at - this.#lookedAt > LOOK_AGAIN_MS) {
-      this.#freeBytes = (await freeBytes(this.#folder)).freeBytes
-      this.#lookedAt = at
-    }
+  /** To be called every second or so: no submit waits for the disk to say how full it is. */
+  async look(): Promise<void> {
+    this.#freeBytes = (await freeBytes(this.#folder)).freeBytes
+  }
+
+  /** As the last look saw it. */
+  readonly guard = (bytes = 0): { freeBytes: number; neededBytes: number } | null => {
     const neededBytes = this.#neededBytes + bytes
     return this.#freeBytes < neededBytes ? { freeBytes: this.#freeBytes, neededBytes } : null
   }
 
   /** Refuses content that would not leave room for the work of the hub. */
   readonly checkRoom = async (bytes: number): Promise<void> => {
-    const shortage = await this.guard(bytes)
+    const shortage = this.guard(bytes)
     if (shortage === null) return
     const [free, needed] = [shortage.freeBytes, shortage.neededBytes].map(formatSize)
     throw new Refused(
@@ -44,12 +43,13 @@ export class DiskSpace {
 
   /** Fills the reserve if there is room for it. */
   async fillReserve(): Promise<void> {
+    await this.look()
     const path = this.#reservePath
     const has = await stat(path).then(
       ({ size }) => size,
       () => 0,
     )
-    if (has >= RESERVE_BYTES || (await this.guard()) !== null) return
+    if (has >= RESERVE_BYTES || this.guard() !== null) return
     const file = await open(path, 'w', 0o600)
     try {
       await file.writeFile(Buffer.alloc(RESERVE_BYTES))

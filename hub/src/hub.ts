@@ -204,6 +204,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     setInterval(() => {
       clock.tick()
       void engine.execute({ kind: 'tick' }).catch(() => {})
+      void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`))
       void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
     }, TICK_MS),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),

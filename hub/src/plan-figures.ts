@@ -1,13 +1,12 @@
-import { Histogram } from 'prom-client'
+import { PlainHistogram } from './api/metrics/histogram.ts'
 import type { Policy } from './scheduler/policy.ts'
 
 /** How long planning takes. A pass with nothing to look at is none: it would hide the others among its zeros. */
 export class PlanFigures {
-  readonly seconds = new Histogram({
+  readonly seconds = new PlainHistogram({
     name: 'stoker_plan_seconds',
     help: 'Time of a planning pass, from live state to what starts where',
     buckets: [0.00002, 0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5],
-    registers: [],
   })
 
   /** The same policy, with its passes measured. */

@@ -10,69 +10,68 @@ export function readSpec(text: string): JobSpec {
   return JobSpec.parse(JSON.parse(text))
 }
 
-/** Written out: this runs for every job that comes in. JSON leaves out what is undefined. */
-export function specRecord(spec: JobSpec): object {
-  return {
-    name: spec.name,
-    type: spec.type,
-    command: spec.command ?? undefined,
-    input: anyKey(spec.input),
-    env: anyKey(spec.env),
-    isolation: spec.isolation === 'auto' ? undefined : spec.isolation,
-    network: spec.network ?? undefined,
-    resources: anyValue(resourcesRecord(spec.resources)),
-    placement: anyValue(placementRecord(spec.placement)),
-    priority: spec.priority || undefined,
-    timeoutMs: spec.timeoutMs ?? undefined,
-    lostAfterMs: spec.lostAfterMs ?? undefined,
-    retries: isOnce(spec.retries) ? undefined : spec.retries,
-    labels: anyKey(spec.labels),
-    outputLimitBytes: spec.outputLimitBytes === OUTPUT_LIMIT_BYTES ? undefined : spec.outputLimitBytes,
-    files: anyOf(spec.files),
-    outputs: anyOf(spec.outputs),
-    dependsOn: anyOf(spec.dependsOn),
-    hold: spec.hold || undefined,
-    secrets: anyOf(spec.secrets),
-  }
+type Said<T> = { -readonly [K in keyof T]?: T[K] }
+
+/** Only what is said is put in, in the order of the schema: this runs for every job that comes in. */
+function specRecord(spec: JobSpec): Said<{ [K in keyof JobSpec]: unknown }> {
+  const said: ReturnType<typeof specRecord> = { name: spec.name, type: spec.type }
+  if (spec.command !== null) said.command = spec.command
+  if (hasKeys(spec.input)) said.input = spec.input
+  if (hasKeys(spec.env)) said.env = spec.env
+  if (spec.isolation !== 'auto') said.isolation = spec.isolation
+  if (spec.network !== null) said.network = spec.network
+  const resources = resourcesRecord(spec.resources)
+  if (hasKeys(resources)) said.resources = resources
+  const placement = placementRecord(spec.placement)
+  if (hasKeys(placement)) said.placement = placement
+  if (spec.priority !== 0) said.priority = spec.priority
+  if (spec.timeoutMs !== null) said.timeoutMs = spec.timeoutMs
+  if (spec.lostAfterMs !== null) said.lostAfterMs = spec.lostAfterMs
+  if (!isOnce(spec.retries)) said.retries = spec.retries
+  if (hasKeys(spec.labels)) said.labels = spec.labels
+  if (spec.outputLimitBytes !== OUTPUT_LIMIT_BYTES) said.outputLimitBytes = spec.outputLimitBytes
+  if (spec.files.length > 0) said.files = spec.files
+  if (spec.outputs.length > 0) said.outputs = spec.outputs
+  if (spec.dependsOn.length > 0) said.dependsOn = spec.dependsOn
+  if (spec.hold) said.hold = true
+  if (spec.secrets.length > 0) said.secrets = spec.secrets
+  return said
 }
 
-function resourcesRecord(resources: JobSpec['resources']) {
-  return {
-    gpus: resources.gpus || undefined,
-    gpuMemoryBytes: resources.gpuMemoryBytes ?? undefined,
-    gpuModel: resources.gpuModel ?? undefined,
-    gpuSharing: resources.gpuSharing === 'exclusive' ? undefined : resources.gpuSharing,
-    cpus: resources.cpus || undefined,
-    memoryBytes: resources.memoryBytes ?? undefined,
-    diskBytes: resources.diskBytes ?? undefined,
-  }
+function resourcesRecord(resources: JobSpec['resources']): object {
+  const said: Said<JobSpec['resources']> = {}
+  if (resources.gpus !== 0) said.gpus = resources.gpus
+  if (resources.gpuMemoryBytes !== null) said.gpuMemoryBytes = resources.gpuMemoryBytes
+  if (resources.gpuModel !== null) said.gpuModel = resources.gpuModel
+  if (resources.gpuSharing !== 'exclusive') said.gpuSharing = resources.gpuSharing
+  if (resources.cpus !== 0) said.cpus = resources.cpus
+  if (resources.memoryBytes !== null) said.memoryBytes = resources.memoryBytes
+  if (resources.diskBytes !== null) said.diskBytes = resources.diskBytes
+  return said
 }
 
-function placementRecord(placement: JobSpec['placement']) {
-  return {
-    worker: placement.worker ?? undefined,
-    exclude: anyOf(placement.exclude),
-    tags: anyOf(placement.tags),
-    avoidTags: anyOf(placement.avoidTags),
-    preferTags: anyOf(placement.preferTags),
-  }
+function placementRecord(placement: JobSpec['placement']): object {
+  const said: Said<JobSpec['placement']> = {}
+  if (placement.worker !== null) said.worker = placement.worker
+  if (placement.exclude.length > 0) said.exclude = placement.exclude
+  if (placement.tags.length > 0) said.tags = placement.tags
+  if (placement.avoidTags.length > 0) said.avoidTags = placement.avoidTags
+  if (placement.preferTags.length > 0) said.preferTags = placement.preferTags
+  return said
 }
 
-function isOnce({ max, on, initialMs, maxMs }: JobSpec['retries']): boolean {
-  const once = NO_RETRIES
-  return max === once.max && on.join() === once.on.join() && initialMs === once.initialMs && maxMs === once.maxMs
+function isOnce(retries: JobSpec['retries']): boolean {
+  const { max, on, initialMs, maxMs } = NO_RETRIES
+  return (
+    retries === NO_RETRIES ||
+    (retries.max === max &&
+      retries.on.join() === on.join() &&
+      retries.initialMs === initialMs &&
+      retries.maxMs === maxMs)
+  )
 }
 
-function anyOf<T>(list: readonly T[]): readonly T[] | undefined {
-  return list.length === 0 ? undefined : list
-}
-
-function anyKey<T extends object>(record: T): T | undefined {
-  for (const _ in record) return record
-  return undefined
-}
-
-function anyValue(record: Readonly<Record<string, unknown>>): object | undefined {
-  for (const key in record) if (record[key] !== undefined) return record
-  return undefined
+function hasKeys(record: object): boolean {
+  for (const _ in record) return true
+  return false
 }

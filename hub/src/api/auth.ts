@@ -109,11 +109,12 @@ export function guard(
 }
 
 /** Guesses are slowed by address; a token that is known passes however many others guess from there. */
-function known(tokens: TokenBook, { headers, ip }: FastifyRequest): TokenState {
+function known(tokens: TokenBook, request: FastifyRequest): TokenState {
+  const { authorization } = request.headers
   try {
-    return tokens.identify(headers.authorization)
+    return tokens.identify(authorization)
   } catch (error) {
-    if (headers.authorization !== undefined) tokens.door.passStranger(ip)
+    if (authorization !== undefined) tokens.door.passStranger(request.ip)
     throw error
   }
 }

@@ -3,6 +3,12 @@ import type { Caller } from './auth.ts'
 import type { RouteContext } from './context.ts'
 import { findJob } from './job-ref.ts'
 
+/** True of a submit in which any file is said to be what another job left. */
+export function borrows(body: unknown): boolean {
+  if (hasJobs(body)) return body.jobs.some(borrowsFiles)
+  return borrowsFiles(body)
+}
+
 /** A submit as it came, with what files borrow from ended jobs replaced by the content that is; everything else is left for the parser. */
 export async function borrowArtifacts(
   { queries }: Pick<RouteContext, 'queries'>,
@@ -48,7 +54,7 @@ export async function borrowArtifacts(
   }
 
   async function withContent(spec: unknown, prefix: string): Promise<unknown> {
-    if (!hasFiles(spec) || !spec.files.some(isBorrowed)) return spec
+    if (!borrowsFiles(spec)) return spec
     const files: unknown[] = []
     for (const [i, file] of spec.files.entries()) files.push(await resolved(file, `${prefix}files[${i}]`))
     return { ...spec, files }
@@ -65,7 +71,6 @@ async function inOrder(
   jobs: readonly unknown[],
   each: (spec: unknown, prefix: string) => Promise<unknown>,
 ): Promise<readonly unknown[]> {
-  if (!jobs.some(hasFiles)) return jobs
   const done: unknown[] = []
   for (const [i, spec] of jobs.entries()) done.push(await each(spec, `jobs[${i}].`))
   return done
@@ -75,8 +80,10 @@ function isBorrowed(file: unknown): file is object {
   return typeof file === 'object' && file !== null && (Object.hasOwn(file, 'job') || Object.hasOwn(file, 'artifact'))
 }
 
-function hasFiles(spec: unknown): spec is { readonly files: readonly unknown[] } {
-  return typeof spec === 'object' && spec !== null && Array.isArray((spec as { readonly files?: unknown }).files)
+function borrowsFiles(spec: unknown): spec is { readonly files: readonly unknown[] } {
+  if (typeof spec !== 'object' || spec === null) return false
+  const { files } = spec as { readonly files?: unknown }
+  return Array.isArray(files) && files.some(isBorrowed)
 }
 
 function hasJobs(body: unknown): body is { readonly jobs: readonly unknown[] } {

@@ -1,7 +1,6 @@
 import type { GcReport, Listener, ListenerList } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
-import type { Metric } from 'prom-client'
 import type { LiveBoard } from '../engine/live-board.ts'
 import type { EngineLoop } from '../engine/loop.ts'
 import type { State, WebhookState } from '../engine/state.ts'
@@ -12,6 +11,7 @@ import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
 import type { JobWatch } from './job-watch.ts'
+import type { PlainHistogram } from './metrics/histogram.ts'
 import type { OpenStreams } from './open-streams.ts'
 import type { RateLimits } from './rate-limit.ts'
 
@@ -31,13 +31,13 @@ export interface ApiContext {
   readonly version: string
   readonly startedAt: number
   /** Null while there is room for new work; cheap, asked before every submit. */
-  readonly diskGuard: () => Promise<DiskShortage | null>
+  readonly diskGuard: () => DiskShortage | null
   readonly unschedulable: (state: State, bucketId: number) => string | null
   /** Null for a job that has ended. */
   readonly explain: (state: State, job: number) => ExplainedJob | null
   readonly isStopping: () => boolean
   /** Figures others count, shown with the API's own. */
-  readonly metrics: readonly Metric[]
+  readonly metrics: readonly PlainHistogram[]
   /** Why the queued jobs of a bucket have not started, as a short code. */
   readonly waitCode: (state: State, bucketId: number) => string
   readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>

@@ -23,8 +23,9 @@ import { addLogsRoute } from './logs.ts'
 import { addMetricsRoute } from './metrics/route.ts'
 import { OpenStreams } from './open-streams.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
+import { refuseOtherMethods } from './other-methods.ts'
 import { addOwnerRoutes } from './owners.ts'
-import { answerBrokenRequest, answerWithProblems, refuseOtherMethods, sendProblem } from './problems.ts'
+import { answerBrokenRequest, answerWithProblems, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
 import { oneAtATime } from './rotate-key.ts'
 import { addScheduleRoutes } from './schedules.ts'
@@ -62,7 +63,7 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   refuseWhenStopping(api, context)
   slowStrangers(api, book)
   keepAuditTrail(api, context)
-  const methodsByUrl = collectMethods(api)
+  refuseOtherMethods(api)
   await describeRoutes(api, context)
   await addRoutes(api, {
     ...context,
@@ -72,7 +73,6 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
     open,
     alone: oneAtATime(),
   })
-  refuseOtherMethods(api, new Map([...methodsByUrl].map(([url, methods]) => [url, new Set(methods)])))
   await api.ready()
   return api as unknown as FastifyInstance
 }
@@ -89,6 +89,7 @@ function createServer({ logger }: ApiContext): Api {
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
+    schemaController: { compilersFactory: { buildValidator: neverAsked, buildSerializer: neverAsked } },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
   })
@@ -97,6 +98,11 @@ function createServer({ logger }: ApiContext): Api {
   api.setValidatorCompiler(checkBySchema)
   api.setSerializerCompiler(() => data => JSON.stringify(data))
   return api
+}
+
+/** In place of the libraries that would be loaded to compile schemas that are not of zod. */
+function neverAsked(): never {
+  throw new Error('every route is checked by its zod schema, and answers are written as JSON')
 }
 
 async function addRoutes(api: Api, context: RouteContext): Promise<void> {
@@ -136,22 +142,12 @@ function refuseWhenStopping(api: Api, { isStopping }: ApiContext): void {
 
 /** Requests that do not even try to say who they are; those that do are counted by their guards. */
 function slowStrangers(api: Api, { door }: TokenBook): void {
-  api.addHook('onRequest', ({ headers, ip }, _reply, done) => {
+  api.addHook('onRequest', (request, _reply, done) => {
     try {
-      if (headers.authorization === undefined) door.passStranger(ip)
+      if (request.headers.authorization === undefined) door.passStranger(request.ip)
       done()
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
     }
   })
-}
-
-function collectMethods(api: Api): ReadonlyMap<string, ReadonlySet<string>> {
-  const methodsByUrl = new Map<string, Set<string>>()
-  api.addHook('onRoute', ({ url, method }) => {
-    const methods = methodsByUrl.get(url) ?? new Set()
-    for (const each of [method].flat()) methods.add(each)
-    methodsByUrl.set(url, methods)
-  })
-  return methodsByUrl
 }

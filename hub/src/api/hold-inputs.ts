@@ -5,14 +5,13 @@ import type { Blobs } from '../outputs/artifacts/port.ts'
 export async function holdInputs(
   blobs: Blobs,
   owner: string,
-  specs: readonly Pick<JobSpec, 'files'>[],
+  jobs: readonly { readonly spec: Pick<JobSpec, 'files'> }[],
 ): Promise<() => void> {
-  const hashes = [...new Set(specs.flatMap(({ files }) => files.map(file => file.sha256)))]
-  if (hashes.length === 0) return () => {}
+  const hashes = [...new Set(jobs.flatMap(({ spec }) => spec.files.map(file => file.sha256)))]
   const { found, release } = await blobs.hold(owner, hashes)
-  const issues = specs.flatMap(({ files }, job): SpecIssue[] =>
-    files.flatMap(({ sha256, size }, index) => {
-      const place = `${specs.length === 1 ? '' : `jobs[${job}].`}files[${index}]`
+  const issues = jobs.flatMap(({ spec }, job): SpecIssue[] =>
+    spec.files.flatMap(({ sha256, size }, index) => {
+      const place = `${jobs.length === 1 ? '' : `jobs[${job}].`}files[${index}]`
       const stored = found.get(sha256)
       if (stored === undefined)
         return { path: `${place}.sha256`, message: `the hub has no content ${sha256} of yours; upload it first` }

@@ -3,12 +3,11 @@ import type { NewJob } from '../engine/commands.ts'
 
 /** The jobs of a batch with every dependency named by id: a name is that of exactly one other member. */
 export function linkMembers(jobs: readonly NewJob[]): readonly NewJob[] {
-  const specs = jobs.map(({ spec }) => spec)
+  if (jobs.every(({ spec }) => spec.dependsOn.every(({ job }) => isJobId(job)))) return jobs
   const named = nameMembers(
-    specs,
+    jobs.map(({ spec }) => spec),
     jobs.map(({ id }) => id),
   )
-  if (named === specs) return jobs
   return jobs.map((job, index) => {
     const spec = named[index] ?? job.spec
     return spec.dependsOn.length === 0 ? job : { ...job, spec, specText: writeSpec(spec) }
@@ -16,7 +15,6 @@ export function linkMembers(jobs: readonly NewJob[]): readonly NewJob[] {
 }
 
 function nameMembers(specs: readonly JobSpec[], ids: readonly string[]): readonly JobSpec[] {
-  if (specs.every(spec => spec.dependsOn.every(({ job }) => isJobId(job)))) return specs
   const byName = indexesByName(specs)
   const issues: SpecIssue[] = []
   const named = specs.map((spec, index) => ({

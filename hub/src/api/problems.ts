@@ -16,25 +16,6 @@ export function answerWithProblems(api: Api): void {
   })
 }
 
-/** For every path, the methods it does not have are refused by name instead of looking like a wrong path. */
-export function refuseOtherMethods(api: Api, methodsByUrl: ReadonlyMap<string, ReadonlySet<string>>): void {
-  for (const [url, methods] of methodsByUrl) {
-    const allow = [...methods].sort().join(', ')
-    api.route({
-      url,
-      method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(method => !methods.has(method)),
-      schema: { hide: true },
-      onRequest: (request, reply, done) => {
-        reply.header('allow', allow)
-        done(new Refused('route.method', `${request.method} came; this route takes ${allow}`))
-      },
-      handler: () => {
-        throw new Error(`a method that ${url} does not have got past its refusal`)
-      },
-    })
-  }
-}
-
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const refused = refusalOf(error, request)
   if (refused.code === 'hub.broken') request.log.error({ err: error }, 'a request failed')

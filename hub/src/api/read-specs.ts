@@ -19,7 +19,7 @@ const SPECS_A_TURN = 250
 export async function readSpecs(body: unknown, bodyBytes: number): Promise<readonly ExpandedSpec[]> {
   const mayBeLarge = !(bodyBytes <= MAX_SPEC_BYTES)
   if (!isBatch(body)) {
-    const parsed = isSweep(body) ? await readSweep(body, mayBeLarge, '') : readOne(body, mayBeLarge, '')
+    const parsed = isSweep(body) ? await readSweep(body, mayBeLarge, null) : readOne(body, mayBeLarge, null)
     if ('specs' in parsed) return [parsed]
     throw invalid(parsed.issues)
   }
@@ -29,8 +29,7 @@ export async function readSpecs(body: unknown, bodyBytes: number): Promise<reado
   const issues: SpecIssue[] = []
   for (const [i, value] of jobs.entries()) {
     if (i > 0 && i % SPECS_A_TURN === 0) await nextTurn()
-    const prefix = `jobs[${i}].`
-    const parsed = isSweep(value) ? await readSweep(value, mayBeLarge, prefix) : readOne(value, mayBeLarge, prefix)
+    const parsed = isSweep(value) ? await readSweep(value, mayBeLarge, i) : readOne(value, mayBeLarge, i)
     if ('specs' in parsed) specs.push(parsed)
     else issues.push(...parsed.issues)
   }
@@ -41,21 +40,23 @@ export async function readSpecs(body: unknown, bodyBytes: number): Promise<reado
 
 type One = ExpandedSpec | { readonly issues: readonly SpecIssue[] }
 
-function readOne(value: unknown, mayBeLarge: boolean, prefix: string): One {
-  if (mayBeLarge) checkSize(value, prefix)
+/** `at` is the place in the batch, null for a spec that came alone. */
+function readOne(value: unknown, mayBeLarge: boolean, at: number | null): One {
+  if (mayBeLarge) checkSize(value, at)
   const parsed = parseJobSpec(value)
-  return parsed.ok ? { specs: [parsed.spec], group: null } : { issues: placed(parsed.issues, prefix) }
+  return parsed.ok ? { specs: [parsed.spec], group: null } : { issues: placed(parsed.issues, at) }
 }
 
-async function readSweep(value: unknown, mayBeLarge: boolean, prefix: string): Promise<One> {
-  if (mayBeLarge) checkSize(value, prefix)
+async function readSweep(value: unknown, mayBeLarge: boolean, at: number | null): Promise<One> {
+  if (mayBeLarge) checkSize(value, at)
   const parsed = await expandSpec(value, async done => {
     if (done % SPECS_A_TURN === 0) await nextTurn()
   })
-  return parsed.ok ? parsed.expanded : { issues: placed(parsed.issues, prefix) }
+  return parsed.ok ? parsed.expanded : { issues: placed(parsed.issues, at) }
 }
 
-function placed(issues: readonly SpecIssue[], prefix: string): readonly SpecIssue[] {
+function placed(issues: readonly SpecIssue[], at: number | null): readonly SpecIssue[] {
+  const prefix = at === null ? '' : `jobs[${at}].`
   return issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message }))
 }
 
@@ -82,10 +83,10 @@ function checkBatch(body: object, jobs: unknown): asserts jobs is readonly unkno
   }
 }
 
-function checkSize(value: unknown, prefix: string): void {
+function checkSize(value: unknown, at: number | null): void {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '')
   if (bytes <= MAX_SPEC_BYTES) return
-  const which = prefix === '' ? 'the spec' : prefix.slice(0, -1)
+  const which = at === null ? 'the spec' : `jobs[${at}]`
   throw new Refused(
     'request.too_large',
     `${which} has ${bytes} bytes (${formatSize(bytes)}), a spec has at most ${MAX_SPEC_BYTES} (${formatSize(MAX_SPEC_BYTES)})`,

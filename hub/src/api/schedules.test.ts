@@ -22,7 +22,7 @@ const daily = { cron: '0 3 * * *', spec: { type: 'noop', timeout: '90s' } }
 /** The hub's clockwork with the time in the test's hands. */
 function firingAt(now: () => number, over: Partial<ConstructorParameters<typeof Firing>[0]> = {}): Firing {
   const { engine, store } = hub
-  return new Firing({ engine, queries: store.queries, now, newId: uuidv7, diskGuard: async () => null, ...over })
+  return new Firing({ engine, queries: store.queries, now, newId: uuidv7, diskGuard: () => null, ...over })
 }
 
 async function add(body: object) {
@@ -128,7 +128,7 @@ test('times that passed while the hub was away are recorded as missed, or made u
 
 test('a run that cannot be submitted is recorded with the reason', async () => {
   const due = Date.parse((await add({ name: 'full', ...daily })).nextAt)
-  await firingAt(() => due, { diskGuard: async () => ({ freeBytes: 1, neededBytes: 2 }) }).look()
+  await firingAt(() => due, { diskGuard: () => ({ freeBytes: 1, neededBytes: 2 }) }).look()
   const { json } = await document.call('GET', `${path}/full`)
   expect(json).toMatchObject({ runs: 0, last: { outcome: 'refused', reason: '1 bytes are free, new work needs 2' } })
 })

@@ -68,7 +68,7 @@ test('a spec above its size is refused with both sizes, in a batch by its place'
 })
 
 test('a full disk refuses new work with the numbers', async () => {
-  const full = await openTestHub({ diskGuard: async () => ({ freeBytes: 12e6, neededBytes: 1e9 }) })
+  const full = await openTestHub({ diskGuard: () => ({ freeBytes: 12e6, neededBytes: 1e9 }) })
   const { json } = await full.call('POST', '/api/v1/jobs', { body: { type: 'noop' } })
   await full.close()
   expect(json).toMatchObject({ status: 507, code: 'disk.full' })

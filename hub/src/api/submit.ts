@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import { callerOf, guard } from './auth.ts'
-import { borrowArtifacts } from './borrow-artifacts.ts'
+import { borrowArtifacts, borrows } from './borrow-artifacts.ts'
 import type { Api, RouteContext } from './context.ts'
 import { holdInputs } from './hold-inputs.ts'
 import { linkMembers } from './name-members.ts'
@@ -31,17 +31,13 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     validatorCompiler: checkAllButBody,
     onRequest: guard(context.tokens, ['admin', 'submit']),
     handler: async (request, reply) => {
-      const body = await borrowArtifacts(context, callerOf(request), request.body)
+      const caller = callerOf(request)
+      const body = borrows(request.body) ? await borrowArtifacts(context, caller, request.body) : request.body
       const specs = await readSpecs(body, Number(request.headers['content-length'] ?? Number.NaN))
       const { jobs, groups } = newJobs(specs, context.newId)
       const key = idempotencyKey(request, jobs, groups)
-      return submit(context, reply, {
-        owner: callerOf(request).owner,
-        jobs: linkMembers(jobs),
-        groups,
-        key,
-        failFast: request.query.failFast === 'true',
-      })
+      const failFast = request.query.failFast === 'true'
+      return submit(context, reply, { owner: caller.owner, jobs: linkMembers(jobs), groups, key, failFast })
     },
   })
 }
@@ -55,12 +51,8 @@ export interface Submission {
 }
 
 /** Answers once the jobs are durable; a repeated submit gets the ids of the first. */
-export async function submit(
-  context: RouteContext,
-  reply: FastifyReply,
-  submission: Submission,
-): Promise<FastifyReply> {
-  const shortage = await context.diskGuard()
+export async function submit(context: RouteContext, reply: FastifyReply, submission: Submission): Promise<void> {
+  const shortage = context.diskGuard()
   if (shortage !== null) {
     const { freeBytes, neededBytes } = shortage
     throw new Refused(
@@ -68,13 +60,15 @@ export async function submit(
       `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
     )
   }
-  const specs = submission.jobs.map(job => job.spec)
-  const release = await holdInputs(context.blobs, submission.owner, specs)
-  const done = await context.engine.execute({ kind: 'submit', ...submission }).finally(release)
-  const text = done.repeated
-    ? await firstAnswer(context, done)
-    : submittedText(submission.jobs, done.unschedulable, submission.groups)
-  return reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
+  const { owner, jobs, groups, key, failFast } = submission
+  const release = jobs.some(({ spec }) => spec.files.length > 0) ? await holdInputs(context.blobs, owner, jobs) : null
+  try {
+    const done = await context.engine.execute({ kind: 'submit', owner, jobs, groups, key, failFast })
+    const text = done.repeated ? await firstAnswer(context, done) : submittedText(jobs, done.unschedulable, groups)
+    reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
+  } finally {
+    release?.()
+  }
 }
 
 function submittedText(
@@ -82,11 +76,14 @@ function submittedText(
   reasons: readonly (string | null)[],
   groups: readonly Submitted['groups'][number][],
 ): string {
+  let last: { readonly reason: string | null; readonly text: string } = { reason: null, text: 'null' }
   const parts = jobs.map(({ id }, i) => {
     const reason = reasons[i] ?? null
-    return `{"id":"${id}","unschedulable":${reason === null ? 'null' : JSON.stringify(reason)}}`
+    if (reason !== last.reason) last = { reason, text: JSON.stringify(reason) }
+    return `{"id":"${id}","unschedulable":${last.text}}`
   })
-  return `{"jobs":[${parts.join(',')}],"groups":${JSON.stringify(groups.map(({ id, name, first, size }) => ({ id, name, first, size })))}}`
+  const told = groups.map(({ id, name, first, size }) => ({ id, name, first, size }))
+  return `{"jobs":[${parts.join(',')}],"groups":${JSON.stringify(told)}}`
 }
 
 async function firstAnswer(

@@ -113,7 +113,7 @@ export async function openTestHub(
     vault: openVault,
     version: '0.0.0-test',
     startedAt: Date.now(),
-    diskGuard: async () => null,
+    diskGuard: () => null,
     unschedulable: schedulingRules.unschedulable,
     explain: (state, job) => explainJob(state, packed, job, testNow()),
     isStopping: () => false,

@@ -6,13 +6,21 @@ import { z } from 'zod'
 export const checkBySchema: FastifySchemaCompiler<unknown> = ({ schema, httpPart }) => {
   if (!(schema instanceof z.ZodType)) throw new Error(`the ${httpPart} of a route has a schema that is not of zod`)
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  const nothing = httpPart === 'querystring' ? Object.freeze(schema.safeParse({}).data) : undefined
   return value => {
+    if (nothing !== undefined && isEmpty(value)) return { value: nothing }
     const parsed = schema.safeParse(value)
     if (parsed.success) return { value: parsed.data }
     const errors = specIssues(parsed.error, value, () => known)
     const [first] = errors
     return { error: new Refused('request.invalid', `${first?.path}: ${first?.message}`, errors) }
   }
+}
+
+/** Most requests ask for nothing in particular: what that means is known beforehand. */
+function isEmpty(value: unknown): boolean {
+  for (const _ in value as object) return false
+  return true
 }
 
 /** For bodies that their handler parses itself: the schema is for the documents only. */

@@ -56,6 +56,7 @@ const APPLIERS: Appliers = {
         state.dirtyBuckets.add(bucket)
       }
       state.lastSeq = Math.max(state.lastSeq, seq)
+      state.recentBucket = bucket
     }
     counters.waiting += waiting
     counters.queued += jobs.length - waiting

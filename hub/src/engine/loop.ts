@@ -31,6 +31,8 @@ export interface LoopPorts {
 /** Batches on their way to the disk at once: while one is being written, the next is decided. More would only make latencies longer. */
 const MAX_FLIGHTS = 2
 
+type Submit = Extract<Command, { kind: 'submit' }>
+
 interface Pending {
   readonly command: Command
   readonly facts: Facts
@@ -75,8 +77,14 @@ export class EngineLoop {
 
   /** Resolves after the command's changes are durable; rejects with Refused if it was not allowed. */
   async execute<C extends Command>(command: C): Promise<ReplyTo<C>> {
-    const keyRead = command.kind === 'submit' && command.key !== null ? this.#keys.beginRead() : null
-    const facts = await this.#facts(command, keyRead)
+    if (command.kind !== 'submit') return this.#enqueue(command, NO_FACTS, null)
+    const ids = awaitedIds(command.jobs)
+    if (command.key === null && ids.length === 0) return this.#enqueue(command, NO_FACTS, null)
+    const keyRead = command.key === null ? null : this.#keys.beginRead()
+    return this.#enqueue(command, await this.#facts(command, ids, keyRead), keyRead)
+  }
+
+  #enqueue<C extends Command>(command: C, facts: Facts, keyRead: KeyRead | null): Promise<ReplyTo<C>> {
     return new Promise<ReplyTo<C>>((resolve, reject) => {
       this.#pending.push({ command, facts, keyRead, resolve: resolve as (reply: never) => void, reject })
       this.#schedule()
@@ -217,11 +225,8 @@ export class EngineLoop {
     }
   }
 
-  async #facts(command: Command, keyRead: KeyRead | null): Promise<Facts> {
-    if (command.kind !== 'submit') return NO_FACTS
+  async #facts({ owner, key }: Submit, ids: readonly string[], keyRead: KeyRead | null): Promise<Facts> {
     const { journal } = this.#ports
-    const { owner, key } = command
-    const ids = awaitedIds(command.jobs)
     try {
       const idempotency = key === null ? null : await journal.idempotency(owner, key.key)
       const refs = ids.length === 0 ? [] : await journal.jobRefs(ids)

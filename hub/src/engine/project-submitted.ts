@@ -15,31 +15,18 @@ export function projectSubmitted(
 ): RowWrite[] {
   const rows: RowWrite[] = []
   for (const submitted of jobs) {
-    const { seq, id, bucket, name, type, retryOf } = submitted
+    const { seq, bucket } = submitted
     const job = specs.get(seq)
     if (job === undefined) throw new Error(`job ${seq} is submitted without its spec`)
-    const labels = Object.entries(job.spec.labels)
-    const facts = {
-      seq,
-      id,
-      owner,
-      bucket,
-      name,
-      type,
-      submittedAt: at,
-      retryOf: retryOf ?? null,
-      groupId: state.buckets.get(bucket)?.groupId ?? null,
-      priority: job.spec.priority,
-      labels: labels.length === 0 ? null : JSON.stringify(job.spec.labels),
-      spec: job.specText,
-    }
-    const isWaiting = isBornWaiting(submitted)
-    rows.push({ op: 'insert', table: 'job', row: newJobRow(facts, isWaiting ? 'waiting' : 'queued') })
-    for (const [labelKey, value] of labels)
-      rows.push({ op: 'insert', table: 'label', row: { key: labelKey, value, job: seq } })
-    if (isWaiting) rows.push(...projectCauses(submitted))
-    for (const sha256 of new Set(job.spec.files.map(file => file.sha256)))
-      rows.push({ op: 'insert', table: 'input', row: { job: seq, sha256, owner } })
+    const { labels, files } = job.spec
+    const groupId = state.buckets.get(bucket)?.groupId ?? null
+    rows.push({ op: 'insert', table: 'job', row: newJobRow(submitted, job, owner, groupId, at) })
+    for (const key in labels)
+      rows.push({ op: 'insert', table: 'label', row: { key, value: labels[key] ?? '', job: seq } })
+    if (isBornWaiting(submitted)) rows.push(...projectCauses(submitted))
+    if (files.length > 0)
+      for (const sha256 of new Set(files.map(file => file.sha256)))
+        rows.push({ op: 'insert', table: 'input', row: { job: seq, sha256, owner } })
   }
   const first = jobs[0]
   if (key !== null && first !== undefined) {
@@ -52,29 +39,32 @@ export function projectSubmitted(
   return rows
 }
 
-type Told = 'seq' | 'id' | 'owner' | 'bucket' | 'name' | 'type' | 'priority' | 'labels' | 'spec' | 'submittedAt'
-type NewJobFacts = Pick<JobRow, Told | 'retryOf' | 'groupId'>
-
 /** Written out, not spread: this runs for every job of a large batch. */
-function newJobRow(facts: NewJobFacts, state: JobRow['state']): JobRow {
+function newJobRow(
+  submitted: ChangeOf<'submitted'>['jobs'][number],
+  { spec, specText }: NewJob,
+  owner: string,
+  groupId: string | null,
+  at: number,
+): JobRow {
   return {
-    seq: facts.seq,
-    id: facts.id,
-    owner: facts.owner,
-    bucket: facts.bucket,
-    state,
-    name: facts.name,
-    type: facts.type,
-    priority: facts.priority,
-    labels: facts.labels,
-    spec: facts.spec,
-    submittedAt: facts.submittedAt,
+    seq: submitted.seq,
+    id: submitted.id,
+    owner,
+    bucket: submitted.bucket,
+    state: isBornWaiting(submitted) ? 'waiting' : 'queued',
+    name: submitted.name,
+    type: submitted.type,
+    priority: spec.priority,
+    labels: labelsText(spec.labels),
+    spec: specText,
+    submittedAt: at,
     startedAt: null,
     endedAt: null,
     dueAt: null,
     reason: null,
     cancelBy: null,
-    retryOf: facts.retryOf,
+    retryOf: submitted.retryOf ?? null,
     attempts: 0,
     failures: 0,
     lost: 0,
@@ -93,6 +83,11 @@ function newJobRow(facts: NewJobFacts, state: JobRow['state']): JobRow {
     note: null,
     usage: null,
     result: null,
-    groupId: facts.groupId,
+    groupId,
   }
+}
+
+function labelsText(labels: NewJob['spec']['labels']): string | null {
+  for (const _ in labels) return JSON.stringify(labels)
+  return null
 }

@@ -171,6 +171,8 @@ export interface State {
   epoch: number
   lastSeq: number
   lastBucket: number
+  /** Where the last job that came in went: only a hint where to look first, so nothing rests on it. */
+  recentBucket: number
   journal: { n: number; hash: string }
   readonly buckets: Map<number, Bucket>
   readonly bucketByKey: Map<string, number>
@@ -223,6 +225,7 @@ export function emptyState(): State {
     epoch: 0,
     lastSeq: 0,
     lastBucket: 0,
+    recentBucket: 0,
     journal: { n: 0, hash: '' },
     buckets: new Map(),
     bucketByKey: new Map(),

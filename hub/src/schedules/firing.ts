@@ -16,7 +16,7 @@ export interface FiringPorts {
   readonly now: () => number
   readonly newId: () => string
   /** Null while there is room for new work. */
-  readonly diskGuard: () => Promise<{ readonly freeBytes: number; readonly neededBytes: number } | null>
+  readonly diskGuard: () => { readonly freeBytes: number; readonly neededBytes: number } | null
 }
 
 /** Meets due times: computes what the engine may not know (the clock, the next time, ids) and asks it to fire. Harmless to repeat. */
@@ -60,7 +60,7 @@ export class Firing {
 
   async #prepare({ id, name }: ScheduleState) {
     const row = await this.#ports.queries.schedule(id)
-    const shortage = await this.#ports.diskGuard()
+    const shortage = this.#ports.diskGuard()
     if (row === null) return { ...NOTHING, refused: 'its spec is gone' }
     if (shortage !== null)
       return { ...NOTHING, refused: `${shortage.freeBytes} bytes are free, new work needs ${shortage.neededBytes}` }

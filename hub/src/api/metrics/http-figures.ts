@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Counter, Histogram, type Registry } from 'prom-client'
+import { Counter, type Registry } from 'prom-client'
+import { PlainHistogram } from './histogram.ts'
 
 const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 
@@ -7,28 +8,25 @@ const SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 export class HttpFigures {
   readonly #counts = new Map<string, number>()
   readonly #answers: Counter
-  readonly #times: Histogram
+  readonly times = new PlainHistogram({
+    name: 'stoker_http_response_seconds',
+    help: 'From the head of a request to the end of its answer; streams are not counted',
+    buckets: SECONDS,
+  })
 
   constructor(registry: Registry) {
-    const registers = [registry]
     this.#answers = new Counter({
       name: 'stoker_http_responses_total',
       help: 'Answers of the API by method, route and HTTP status',
       labelNames: ['method', 'route', 'status'],
-      registers,
-    })
-    this.#times = new Histogram({
-      name: 'stoker_http_response_seconds',
-      help: 'From the head of a request to the end of its answer; streams are not counted',
-      buckets: SECONDS,
-      registers,
+      registers: [registry],
     })
   }
 
   take(request: FastifyRequest, reply: FastifyReply): void {
     const key = `${request.method} ${request.routeOptions.url ?? 'unknown'} ${reply.statusCode}`
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-    if (!STREAM.test(String(reply.getHeader('content-type')))) this.#times.observe(reply.elapsedTime / 1000)
+    if (!STREAM.test(String(reply.getHeader('content-type')))) this.times.observe(reply.elapsedTime / 1000)
   }
 
   look(): void {

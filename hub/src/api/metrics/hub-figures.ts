@@ -44,7 +44,7 @@ export class HubFigures {
 
   /** What has to be asked of the disk. */
   async measure(): Promise<void> {
-    const shortage = await this.#context.diskGuard()
+    const shortage = this.#context.diskGuard()
     this.#gauges.stoker_disk_guard.set(shortage === null ? 0 : 1)
     const { freeBytes, parts } = await this.#context.dataSizes()
     this.#gauges.stoker_disk_free_bytes.set(freeBytes)

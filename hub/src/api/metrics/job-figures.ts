@@ -2,6 +2,7 @@ import type { Change, ChangeOf } from '@stoker/protocol'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { State } from '../../engine/state.ts'
 import { countJobs } from '../service.ts'
+import { PlainHistogram } from './histogram.ts'
 import { SubmissionTimes } from './submission-times.ts'
 
 const SECONDS = [0.01, 0.1, 1, 5, 30, 120, 600, 3600, 6 * 3600, 24 * 3600]
@@ -16,7 +17,11 @@ export class JobFigures {
   readonly #jobs: Gauge
   readonly #queued: Gauge
   readonly #oldest: Gauge
-  readonly #waits: Histogram
+  readonly waits = new PlainHistogram({
+    name: 'stoker_job_wait_seconds',
+    help: 'From the submit of a job to the start of its first attempt',
+    buckets: SECONDS,
+  })
   readonly #runs: Histogram
   readonly #ends: Counter
 
@@ -38,12 +43,6 @@ export class JobFigures {
     this.#oldest = new Gauge({
       name: 'stoker_oldest_queued_seconds',
       help: 'Age of the oldest queued job; 0 when nothing is queued',
-      registers,
-    })
-    this.#waits = new Histogram({
-      name: 'stoker_job_wait_seconds',
-      help: 'From the submit of a job to the start of its first attempt',
-      buckets: SECONDS,
       registers,
     })
     this.#runs = new Histogram({
@@ -85,7 +84,7 @@ export class JobFigures {
 
   #waited(job: number, at: number): void {
     const since = this.#times.at(job)
-    if (since !== null) this.#waits.observe(Math.max(0, at - since) / 1000)
+    if (since !== null) this.waits.observe(Math.max(0, at - since) / 1000)
   }
 
   #ended(change: ChangeOf<'attemptEnded'>): void {

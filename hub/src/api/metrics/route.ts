@@ -11,11 +11,11 @@ import { JobFigures } from './job-figures.ts'
 /** Figures for Prometheus: most are read when they are asked for, the rest are plain sums. */
 export function addMetricsRoute(api: Api, context: RouteContext): void {
   const registry = new Registry()
-  for (const metric of context.metrics) registry.registerMetric(metric)
   const http = new HttpFigures(registry)
   const jobs = new JobFigures(registry, context.waitCode)
   const fleet = new FleetFigures(registry, context.board)
   const hub = new HubFigures(registry, context)
+  const histograms = [...context.metrics, http.times, jobs.waits]
   const stopListening = context.engine.onCommit(({ changes }) => jobs.take(changes))
   api.addHook('onResponse', (request, reply, done) => {
     http.take(request, reply)
@@ -46,7 +46,8 @@ export function addMetricsRoute(api: Api, context: RouteContext): void {
         hub.look(state)
       })
       http.look()
-      return reply.header('content-type', registry.contentType).send(await registry.metrics())
+      const texts = [await registry.metrics(), ...histograms.map(({ text }) => text)]
+      return reply.header('content-type', registry.contentType).send(texts.join('\n'))
     },
   })
 }

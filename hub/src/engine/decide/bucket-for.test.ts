@@ -22,3 +22,13 @@ test('of jobs submitted together those alike share a bucket, and one difference 
   expect(buckets).toEqual(others.flatMap(other => [plain, plain, other, other]))
   expect(new Set([plain, ...others]).size).toBe(OTHERS.length + 1)
 })
+
+test('submits one after the other share a bucket as those of one do', () => {
+  const house = new TestHouse()
+  const specs = OTHERS.flatMap(other => [PLAIN, PLAIN, other, other])
+  const buckets = specs.map(spec => house.state.queued.get(house.submit(aJob(spec)))?.bucket)
+  const plain = buckets[0]
+  const others = OTHERS.map((_, index) => buckets[index * 4 + 2])
+  expect(buckets).toEqual(others.flatMap(other => [plain, plain, other, other]))
+  expect(new Set([plain, ...others]).size).toBe(OTHERS.length + 1)
+})

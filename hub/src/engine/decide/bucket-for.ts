@@ -14,11 +14,11 @@ export function bucketFor(state: State, { owner, priority, shape, terms, groupId
   return id
 }
 
-/** The same for many jobs in a row: most are like the one before, and to see that costs less than to write a key. */
+/** The same for many jobs in a row: most are like the one before, be it of an earlier submit, and to see that costs less than to write a key. */
 export function bucketsFor(state: State, emit: Emit): (asked: Alike) => number {
-  let last: { readonly asked: Alike; readonly id: number } | null = null
+  let last: (Alike & Pick<Bucket, 'id'>) | undefined = state.buckets.get(state.recentBucket)
   return asked => {
-    if (last === null || !isAlike(asked, last.asked)) last = { asked, id: bucketFor(state, asked, emit) }
+    if (last === undefined || !isAlike(asked, last)) last = { ...asked, id: bucketFor(state, asked, emit) }
     return last.id
   }
 }
