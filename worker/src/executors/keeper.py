@@ -71,7 +71,7 @@ def sweep(runtime, slot, keepers, force=False):
     if state["boot"] == identity(os.getpid())["boot"]:
         end_attempt(state, keepers)
     if not has_exit(state["folder"], state["key"]):
-        tried(save_exit, state["folder"], json.dumps(lost_exit(state["key"], state["startedAtMs"])).encode())
+        tried(save_exit, state["folder"], state["key"], json.dumps(lost_exit(state["startedAtMs"])).encode())
     return {name: state[name] for name in ("key", "folder", "startedAtMs")}
 
 

@@ -250,12 +250,12 @@ class Keeper(WorkerEnd):
         if launch.uid is not None:
             give(f"{launch.order['folder']}/work", os.getuid(), os.getgid())
         self.exit = {
-            "key": launch.order["key"], "exitCode": code, "signal": killer, "oom": oom, "overDisk": self.breach == "disk", "stoppedBy": self.cause,
+            "exitCode": code, "signal": killer, "oom": oom, "overDisk": self.breach == "disk", "stoppedBy": self.cause,
             "startedAtMs": launch.started_ms, "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6),
             "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
         record = json.dumps(self.exit).encode()
-        tried(save_exit, launch.order["folder"], record)  # on a full disk the worker still hears it
+        tried(save_exit, launch.order["folder"], launch.order["key"], record)  # on a full disk the worker still hears it
         self.tell_line(b'{"event": "ended", "sizes": %s, "exit": %s}' % (json.dumps(self.sizes()).encode(), record))
         self.over = self.over or self.leaving
