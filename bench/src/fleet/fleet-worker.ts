@@ -76,6 +76,9 @@ export class FleetWorker {
       case 'beat':
         this.#link.send({ t: 'beat' })
         break
+      case 'gather':
+        setTimeout(() => this.#step({ e: 'flush' }), action.inMs)
+        break
       case 'batch':
         this.#link.sendReport(JSON.stringify({ t: 'report', ...action.batch }), [])
         break

@@ -190,6 +190,9 @@ export class SimWorker {
       case 'batch':
         this.#sendBatch(running, action.batch, action.resent)
         break
+      case 'gather':
+        running.process.after(action.inMs, () => this.#step({ e: 'flush' }))
+        break
       case 'beat':
         this.#send(running, { message: { t: 'beat' }, payload: NO_BYTES })
         break

@@ -41,6 +41,7 @@ export class Agent implements Delivery {
   #ticker: NodeJS.Timeout | null = null
   #redial: NodeJS.Timeout | null = null
   #flushing: NodeJS.Immediate | null = null
+  #gathering: NodeJS.Timeout | null = null
   #sending: Promise<void> = Promise.resolve()
   #pendingSends = 0
   #lastAck = 0
@@ -80,8 +81,10 @@ export class Agent implements Delivery {
     this.#perform(this.#session.start())
   }
 
-  report(reports: readonly AttemptReport[]): void {
-    this.#step({ e: 'report', reports })
+  report(reports: readonly AttemptReport[], sizes?: Readonly<Record<OutputStream, number>>): void {
+    const [first] = reports
+    const output = first === undefined || sizes === undefined ? undefined : { fence: first.fence, sizes }
+    this.#step({ e: 'report', reports, output })
     this.#flushSoon()
   }
 
@@ -115,7 +118,7 @@ export class Agent implements Delivery {
   async close(): Promise<void> {
     this.#isLeaving = true
     if (this.#ticker !== null) clearInterval(this.#ticker)
-    if (this.#redial !== null) clearTimeout(this.#redial)
+    for (const timer of [this.#redial, this.#gathering]) if (timer !== null) clearTimeout(timer)
     this.#live?.stop()
     await this.#sending
     await this.#link.close()
@@ -127,6 +130,13 @@ export class Agent implements Delivery {
       this.#flushing = null
       this.#step({ e: 'flush' })
     })
+  }
+
+  #flushIn(inMs: number): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = null
+      this.#step({ e: 'flush' })
+    }, inMs)
   }
 
   #step(event: SessionEvent): void {
@@ -153,6 +163,9 @@ export class Agent implements Delivery {
         break
       case 'batch':
         this.#send(action.batch, action.resent)
+        break
+      case 'gather':
+        this.#flushIn(action.inMs)
         break
       case 'beat':
         this.#link.send({ t: 'beat' })

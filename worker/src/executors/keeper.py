@@ -71,7 +71,7 @@ def sweep(runtime, slot, keepers, force=False):
     if state["boot"] == identity(os.getpid())["boot"]:
         end_attempt(state, keepers)
     if not has_exit(state["folder"], state["key"]):
-        tried(save_exit, state["folder"], state["key"], lost_exit(state["startedAtMs"]))
+        tried(save_exit, state["folder"], state["key"], json.dumps(lost_exit(state["startedAtMs"])).encode())
     return {name: state[name] for name in ("key", "folder", "startedAtMs")}
 
 
@@ -187,5 +187,6 @@ if __name__ == "__main__":
     zygote = Zygote(sys.argv[1], float(sys.argv[2]), sys.argv[3])
     os.write(1, b"ready\n")
     null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)  # also of programs that are given nothing to read
     os.dup2(null, 1)
     zygote.serve()

@@ -1,4 +1,5 @@
 """A root keeper starts a sandbox as another user: itself where that is safe, else by setpriv, which costs as much as a program."""
+import functools
 import os
 import signal
 
@@ -9,9 +10,14 @@ DEFAULTS = {"setsid": True, "setsigmask": [], "setsigdef": [signal.SIGPIPE, sign
 
 def keeps_powers(program):
     """Whether more than the user id must be dropped: powers that outlive it, or a program that takes them anew."""
+    return hands_on_powers() or os.stat(program).st_mode & 0o6000 != 0
+
+
+@functools.cache
+def hands_on_powers():
+    """Looked at once: a keeper never changes its own."""
     status = read("/proc/self/status").splitlines()
-    handed_on = [line.split()[1] for line in status if line.startswith(("CapInh:", "CapAmb:"))]
-    return any(int(powers, 16) for powers in handed_on) or os.stat(program).st_mode & 0o6000 != 0
+    return any(int(line.split()[1], 16) for line in status if line.startswith(("CapInh:", "CapAmb:")))
 
 
 def spawn(argv, env, actions, uid):

@@ -10,7 +10,7 @@ def save_exit(folder, key, record):
     """In place and in one write, as its first line: a folder is used again and keeps its files, and making new ones takes long."""
     fd = os.open(f"{folder}/exit.json", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, json.dumps({"key": key, **record}).encode() + b"\n")
+        os.write(fd, b'{"key": "%s", %s\n' % (key.encode(), record[1:]))
     finally:
         os.close(fd)
 

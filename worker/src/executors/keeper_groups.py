@@ -18,8 +18,8 @@ class Leaves:
     def __init__(self, name, kinds, groups):
         self.kinds = [kind for kind in kinds if kind in groups]
         self.homes = {f"{groups[kind][0]}/stoker-{name}": groups[kind][1] for kind in self.kinds}
-        self.paths, self.inside, self.outside = list(self.homes), [], []
-        self.limits, self.most_pids, self.cpu_before, self.is_within = {}, 0, 0, False
+        self.paths, self.inside, self.outside, self.gauge = list(self.homes), [], [], None
+        self.limits, self.most_pids, self.cpu_before, self.is_within = {}, 0, b"", False
 
     def open(self):
         if not self.inside:
@@ -27,7 +27,8 @@ class Leaves:
                 tried(os.mkdir, leaf)
             self.outside = [os.open(f"{home}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for home in self.homes.values()]
             self.inside = [os.open(f"{leaf}/cgroup.procs", os.O_WRONLY | os.O_CLOEXEC) for leaf in self.paths]
-        self.cpu_before = self.all_cpu_s()
+            self.gauge = self.open_gauge()
+        self.cpu_before = self.read_gauge()
 
     def can_limit(self, limits):
         return "pids" in self.kinds and ("memory" in self.kinds or limits["memoryBytes"] is None)
@@ -79,11 +80,14 @@ class Leaves:
 
     def cpu_s(self):
         """Also counts children that nobody waited for; 0 where no v2 group is."""
-        return self.all_cpu_s() - self.cpu_before
+        return used_s(self.read_gauge()) - used_s(self.cpu_before)
 
-    def all_cpu_s(self):
-        lines = read(f"{self.paths[0]}/cpu.stat").splitlines() if self.paths else []
-        return max([int(line.split()[1]) / 1e6 for line in lines if line.startswith("usage_usec ")], default=0)
+    def open_gauge(self):
+        path = f"{self.paths[0]}/cpu.stat" if self.paths else ""
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC) if os.path.exists(path) else None
+
+    def read_gauge(self):
+        return b"" if self.gauge is None else os.pread(self.gauge, 4096, 0)
 
     def oom_kills(self):
         files = [f"{leaf}/{name}" for leaf in self.paths for name in ("memory.events", "memory.oom_control")]
@@ -92,10 +96,15 @@ class Leaves:
 
     def remove(self):
         self.step_out()
-        for group in [*self.inside, *self.outside]:
-            os.close(group)
-        self.inside, self.outside, self.limits = [], [], {}
+        for fd in [*self.inside, *self.outside, *([] if self.gauge is None else [self.gauge])]:
+            os.close(fd)
+        self.inside, self.outside, self.gauge, self.limits = [], [], None, {}
         remove_leaves(self.paths)
+
+
+def used_s(stat):
+    lines = stat.splitlines()
+    return max([int(line.split()[1]) / 1e6 for line in lines if line.startswith(b"usage_usec ")], default=0)
 
 
 def standing_leaves(groups):

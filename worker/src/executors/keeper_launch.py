@@ -61,13 +61,17 @@ class Launch:
 
     def start(self):
         """Everything opened here is closed here, except the reading ends of the pipes and the files."""
-        folder, passed = self.order["folder"], []
+        folder, passed, actions = self.order["folder"], [], []
         try:
-            passed.append(self.open_stdin())
-            for name in ("stdout", "stderr"):
-                self.streams.append(self.stream(name, folder))
-                passed.append(self.streams[-1].inner)
-            actions = [(os.POSIX_SPAWN_DUP2, fd, number) for number, fd in enumerate(passed)]
+            for number, name in enumerate(("stdin", "stdout", "stderr")):
+                if name != "stdin":
+                    self.streams.append(self.stream(name, folder))
+                    passed.append(self.streams[-1].inner)
+                elif self.order["stdin"] is None:
+                    continue  # the keeper's own, which is empty
+                else:
+                    passed.append(in_memory(self.order["stdin"]))  # read at the program's pace, and fed by nobody
+                actions.append((os.POSIX_SPAWN_DUP2, passed[-1], number))
             argv, env, unblock = self.box(passed) if self.boxed else self.plain()
             self.spawn(argv, env, actions)
             if unblock is not None:
@@ -81,12 +85,6 @@ class Launch:
     def stream(self, name, folder):
         forms = hidden_forms(self.order["secrets"])
         return RedactedStream(name, folder, Redactor(forms)) if forms else Stream(name, folder)
-
-    def open_stdin(self):
-        """A file in memory: the program reads at its own pace and nobody has to feed it."""
-        if self.order["stdin"] is None:
-            return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        return in_memory(self.order["stdin"])
 
     def plain(self):
         argv, env = self.order["argv"], self.order["env"]
@@ -113,12 +111,13 @@ class Launch:
 
     def box(self, passed):
         """Options go through a file in memory: arguments are readable by everyone, environments are not."""
-        sandbox, options = self.order["sandbox"], []
+        sandbox, options, before = self.order["sandbox"], [], len(passed)
         if self.uid is not None:
             give(f"{self.order['folder']}/work", self.uid, self.uid)
         for option in sandbox["options"]:
             if option[0] == "staged":
-                options += [option[1], self.stage.show(option[2]), option[3]]
+                show = self.stage.show if option[1] == "--bind" else self.stage.keep_showing
+                options += [option[1], show(option[2]), option[3]]
             elif option[0] == "text":
                 passed.append(in_memory(option[1]))
                 options += ["--perms", "0644", "--file", str(passed[-1]), option[2]]
@@ -137,7 +136,7 @@ class Launch:
             passed += [reader, unblock]
             options += ["--block-fd", str(reader)]
         passed.append(in_memory("\0".join([*options, ""])))
-        for fd in passed[3:]:
+        for fd in passed[before:]:
             os.set_inheritable(fd, fd != unblock)
         bwrap = [self.tool("bwrap", "isolation sandbox"), "--args", str(passed[-1]), "--", *self.order["argv"]]
         self.by_setpriv = self.uid is not None and keeps_powers(bwrap[0])

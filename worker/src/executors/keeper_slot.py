@@ -255,6 +255,7 @@ class Keeper(WorkerEnd):
             "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
-        tried(save_exit, launch.order["folder"], launch.order["key"], self.exit)  # on a full disk the worker still hears it
-        self.tell("ended", sizes=self.sizes(), exit=self.exit)
+        record = json.dumps(self.exit).encode()
+        tried(save_exit, launch.order["folder"], launch.order["key"], record)  # on a full disk the worker still hears it
+        self.tell_line(b'{"event": "ended", "sizes": %s, "exit": %s}' % (json.dumps(self.sizes()).encode(), record))
         self.over = self.over or self.leaving

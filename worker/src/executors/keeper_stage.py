@@ -20,7 +20,7 @@ class Stage:
 
     def __init__(self):
         self.libc = ctypes.CDLL(None, use_errno=True)
-        self.shown = []
+        self.shown, self.lasting, self.count = [], {}, 0
         self.is_open = os.getuid() == 0 and self.open()
 
     def open(self):
@@ -33,10 +33,10 @@ class Stage:
 
     def show(self, path):
         """Another name for the same folder or file, which everyone may walk to."""
-        is_folder = os.path.isdir(path) or not os.stat(path)
         if not self.is_open or is_walkable(path):
             return path
-        target = f"{STAGE}/{len(self.shown)}"
+        self.count += 1
+        target, is_folder = f"{STAGE}/{self.count}", os.path.isdir(path)
         if is_folder:
             os.mkdir(target)
         else:
@@ -45,6 +45,18 @@ class Stage:
         if not self.mount(path, target, None, BIND | RECURSIVE, None):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
         return target
+
+    def keep_showing(self, path):
+        """For paths that one program after the other sees: as long as it is the same file or folder that is meant."""
+        found = os.stat(path)
+        which, (before, entry) = (found.st_dev, found.st_ino), self.lasting.pop(path, (None, None))
+        if before != which:
+            self.shown += [entry] if entry else []
+            if self.show(path) == path:
+                return path
+            entry = self.shown.pop()
+        self.lasting[path] = which, entry
+        return entry[0]
 
     def clear(self):
         while self.shown:

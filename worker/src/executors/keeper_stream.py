@@ -13,11 +13,13 @@ PIPE = 1 << 16  # a pipe this full is enlarged: its program prints faster than i
 class Stream:
     def __init__(self, name, folder):
         self.name, self.size, self.dropped, self.large, self.sieve = name, 0, 0, False, None
-        self.file = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self.path, self.file = f"{folder}/{name}", None
         self.pipe, self.inner = os.pipe()
         os.set_blocking(self.pipe, False)
 
     def move(self, room, null):
+        if room > 0 and self.file is None:
+            return self.copy(room)
         if room > 0:
             try:
                 moved = os.splice(self.pipe, self.file, min(room, CHUNK))
@@ -54,12 +56,15 @@ class Stream:
         tried(self.append, kept + events)
 
     def append(self, data):
+        """Many programs print nothing, so the file is opened for the first byte."""
+        if self.file is None:
+            self.file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         while data:
             written = os.write(self.file, data)
             self.size, data = self.size + written, data[written:]
 
     def copy(self, room):
-        """For file systems that cannot take a splice."""
+        """For the first bytes, and for file systems that cannot take a splice."""
         data = os.read(self.pipe, min(room, PIPE))
         self.keep(data)
         return len(data)
@@ -77,5 +82,6 @@ class Stream:
             tried(fcntl.fcntl, self.pipe, fcntl.F_SETPIPE_SZ, CHUNK)
 
     def close(self):
-        os.close(self.file)
+        if self.file is not None:
+            os.close(self.file)
         os.close(self.pipe)

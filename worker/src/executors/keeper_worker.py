@@ -57,6 +57,11 @@ class WorkerEnd(Loop):
         if self.worker:
             self.flush()
 
+    def tell_line(self, line):
+        if self.worker:
+            self.outbox += line + b"\n"
+            self.flush()
+
     def flush(self):
         try:
             self.outbox = self.outbox[self.worker.send(self.outbox):]

@@ -63,8 +63,8 @@ export class KeptExecution implements Execution {
   hear(message: KeeperMessage): void {
     if (message.event === 'output') this.#grow(message)
     if (message.event === 'ended') {
-      this.#grow(message.sizes)
       this.end(message.exit)
+      this.#grow(message.sizes)
     }
     if (message.event === 'usage') {
       this.#usages.get(message.id)?.(message.usage)

@@ -85,6 +85,7 @@ export interface Execution {
   /** Of the program, or of the sandbox around it; 0 when it could not start, or was over before it was told of. */
   readonly pid: number
   readonly startedAtMs: number
+  readonly hasEnded: boolean
   /** Called when either file has grown, and once at once if they already hold bytes; a fast program gives fewer calls. */
   onOutput(listener: (sizes: OutputSizes) => void): void
   /** Resolves after the whole tree is gone, the output is in the files and exit.json is in place. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -74,6 +74,19 @@ describe('a sandboxed program', () => {
     const path = join(closed, 'data')
     const script = `cat ${path}/file; cat ${closed}/hidden 2>/dev/null; touch ${path}/new 2>/dev/null || echo read-only`
     expect(await sh(script, { visiblePaths: [path] })).toBe('shown\nread-only\n')
+  })
+
+  it('sees a listed path as it is when the program starts, also one that was replaced', async () => {
+    const path = join(bench.root, 'shut', 'data')
+    const seen: string[] = []
+    for (const text of ['first', 'second', 'third']) {
+      await mkdir(path, { recursive: true })
+      await chmod(join(path, '..'), 0o700)
+      await writeFile(join(path, 'file'), text)
+      seen.push(await sh(`cat ${path}/file`, { visiblePaths: [path] }))
+      if (text === 'second') await rename(path, `${path}-old`)
+    }
+    expect(seen).toEqual(['first', 'second', 'third'])
   })
 
   it('does not start when a listed path does not exist', async () => {

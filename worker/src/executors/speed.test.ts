@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor, LaunchOrder } from './port.ts'
@@ -51,18 +51,15 @@ describe('the speed of keepers', () => {
   it('tells of a line soon after it was printed', async () => {
     const order = await bench.anOrder([PYTHON, '-c', TICK])
     const execution = await executor.start(order)
-    const file = openSync(join(order.folder, 'stdout'), 'r')
     const delays: number[] = []
     let read = 0
     execution.onOutput(({ stdout }) => {
       const now = performance.timeOrigin + performance.now()
-      const bytes = Buffer.alloc(stdout - read)
-      readSync(file, bytes, 0, bytes.length, read)
+      const bytes = readFileSync(join(order.folder, 'stdout')).subarray(read, stdout)
       read = stdout
       delays.push(now - Number(bytes.toString().trim().split('\n').at(-1)))
     })
     await finish(execution)
-    closeSync(file)
     const median = delays.sort((a, b) => a - b)[delays.length >> 1] ?? Number.POSITIVE_INFINITY
     console.log(`output is told of after ${median.toFixed(2)} ms (median of ${delays.length})`)
     expect(median).toBeLessThan(5)

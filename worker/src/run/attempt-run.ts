@@ -64,7 +64,7 @@ export class AttemptRun {
   async follow(): Promise<void> {
     this.#execution.onOutput(sizes => {
       this.#sizes = sizes
-      this.#delivery.output(this.offer.fence, sizes)
+      if (!this.#execution.hasEnded) this.#delivery.output(this.offer.fence, sizes)
       void this.#follower.upTo(sizes)
     })
     let isTold = this.#running === null
@@ -74,12 +74,12 @@ export class AttemptRun {
     }, FOLD_MS)
     const exit = await this.#execution.ended
     if (this.offer.spec.outputs.length === 0) clearTimeout(telling)
+    else this.#delivery.output(this.offer.fence, this.#sizes)
     await this.#follower.upTo(this.#sizes)
     this.#watch.end()
-    this.#delivery.output(this.offer.fence, this.#sizes)
     const ended = await this.#outputs.finish(this.#endedReport(exit))
     clearTimeout(telling)
-    this.#delivery.report(isTold || this.#running === null ? [ended] : [this.#running, ended])
+    this.#delivery.report(isTold || this.#running === null ? [ended] : [this.#running, ended], this.#sizes)
     await this.#execution.release()
   }
 

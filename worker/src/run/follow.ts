@@ -1,7 +1,7 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { OutputStream } from '@stoker/protocol'
 import type { ProgramWatch } from '../events/program-watch.ts'
+import { readRange } from './read-range.ts'
 
 const READ_BYTES = 256 * 1024
 
@@ -27,23 +27,12 @@ export class OutputFollower {
   }
 
   async #readStream(stream: OutputStream, size: number): Promise<void> {
-    if (this.#read[stream] >= size) return
-    const file = await open(join(this.#folder, stream))
-    try {
-      const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, size - this.#read[stream]))
-      while (this.#read[stream] < size) {
-        const { bytesRead } = await file.read(
-          buffer,
-          0,
-          Math.min(buffer.length, size - this.#read[stream]),
-          this.#read[stream],
-        )
-        if (bytesRead === 0) return
-        this.#watch.push(stream, buffer.subarray(0, bytesRead))
-        this.#read[stream] += bytesRead
-      }
-    } finally {
-      await file.close()
+    while (this.#read[stream] < size) {
+      const from = this.#read[stream]
+      const bytes = await readRange(join(this.#folder, stream), from, Math.min(READ_BYTES, size - from))
+      if (bytes.length === 0) return
+      this.#watch.push(stream, bytes)
+      this.#read[stream] += bytes.length
     }
   }
 }

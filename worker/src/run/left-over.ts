@@ -13,6 +13,7 @@ export async function endedExecution(folder: string, key: string): Promise<Execu
     folder,
     pid: 0,
     startedAtMs: exit.startedAtMs,
+    hasEnded: true,
     onOutput: (listener: (sizes: OutputSizes) => void) => queueMicrotask(() => listener(sizes)),
     ended: Promise.resolve(exit),
     stop: () => {},

@@ -15,10 +15,10 @@ export class OutputsStep {
   readonly #folder: string
   readonly #transfers: Transfers
   readonly #delivery: Delivery
-  readonly #stop = new AbortController()
+  /** There while outputs are brought out. */
+  #stop: AbortController | null = null
   #withinMs: number | null = null
   #isShutDown = false
-  #isRunning = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(offer: Offer, folder: string, transfers: Transfers, delivery: Delivery) {
@@ -33,20 +33,21 @@ export class OutputsStep {
     const withinMs = cause === 'canceled' ? CANCELED_MS : cause === 'stale' ? 0 : graceMs
     this.#isShutDown ||= cause === 'shutdown'
     this.#withinMs = Math.min(withinMs, this.#withinMs ?? withinMs)
-    if (this.#isRunning) this.#startTimer()
+    if (this.#stop !== null) this.#startTimer(this.#stop)
   }
 
   /** The report as it can be told: with what is at the hub, and with what is not. */
   async finish(report: EndedReport): Promise<EndedReport> {
     if (this.#offer.spec.outputs.length === 0 || report.outcome === 'lost' || report.startedAt === null) return report
     if (report.outcome === 'canceled') this.hurry('canceled', 0)
-    this.#isRunning = true
-    this.#startTimer()
+    const stop = new AbortController()
+    this.#stop = stop
+    this.#startTimer(stop)
     const kept: ArtifactEntry[] = []
     try {
       const collected = await collectOutputs(this.#offer, this.#folder)
-      await this.#upload(collected, kept).catch(error => {
-        if (!this.#stop.signal.aborted) throw error
+      await this.#upload(collected, kept, stop.signal).catch(error => {
+        if (!stop.signal.aborted) throw error
       })
       if (kept.length === collected.artifacts.length) return whole(report, kept, collected.unmatched)
       return cut(report, kept, collected.artifacts.length, this.#isShutDown)
@@ -57,20 +58,23 @@ export class OutputsStep {
     }
   }
 
-  #upload(collected: Awaited<ReturnType<typeof collectOutputs>>, kept: ArtifactEntry[]): Promise<void> {
+  #upload(
+    collected: Awaited<ReturnType<typeof collectOutputs>>,
+    kept: ArtifactEntry[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { fence } = this.#offer
     const onBytes = (there: number, all: number) => {
       const percent = all === 0 ? 100 : Math.floor((100 * there) / all)
       this.#delivery.progress(fence, { percent, operation: 'uploading outputs', metrics: {} })
     }
-    const watch = { signal: this.#stop.signal, onBytes }
-    return uploadOutputs(this.#offer, this.#folder, collected, this.#transfers, watch, kept)
+    return uploadOutputs(this.#offer, this.#folder, collected, this.#transfers, { signal, onBytes }, kept)
   }
 
-  #startTimer(): void {
+  #startTimer(stop: AbortController): void {
     if (this.#withinMs === null) return
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#stop.abort(), this.#withinMs)
+    this.#timer = setTimeout(() => stop.abort(), this.#withinMs)
   }
 }
 

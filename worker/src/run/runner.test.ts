@@ -30,7 +30,7 @@ it('a worker that was killed after its job was over gives the place of that job 
   const release = () => Promise.resolve(void released++)
   const taken: Execution = {
     ...{ key: '1-1-1', folder: join(folder, '1-1-1'), pid: 0, startedAtMs: 1, ended: Promise.resolve(EXIT) },
-    ...{ onOutput: () => {}, stop: () => {}, usage: () => Promise.resolve(null), release },
+    ...{ hasEnded: true, onOutput: () => {}, stop: () => {}, usage: () => Promise.resolve(null), release },
   }
   const runner = new Runner(await ports([taken]))
   expect(await runner.reattach(new Set())).toEqual([])

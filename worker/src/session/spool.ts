@@ -75,6 +75,11 @@ export class Spool {
     return this.#unacked.length === 0 && this.#ready.length === 0
   }
 
+  /** Something is in no batch yet. */
+  get hasWaiting(): boolean {
+    return this.#ready.length > 0
+  }
+
   /** More waits than one batch takes: there is no use in gathering any longer. */
   get hasFullBatch(): boolean {
     return this.#ready.length >= MAX_BATCH_REPORTS

@@ -17,10 +17,18 @@ const welcome: HubMessage = {
 }
 const fence = { job: 1, epoch: 5, attempt: 1 }
 
-function anOffer(): Offer {
+function anOffer(job = 1): Offer {
   const parsed = parseJobSpec({ type: 'noop' })
   if (!parsed.ok) throw new Error('bad spec')
-  return { fence, id: 'x', spec: parsed.spec, gpus: [] }
+  return { fence: { ...fence, job }, id: 'x', spec: parsed.spec, gpus: [] }
+}
+
+function anEnd(job: number): Extract<SessionEvent, { e: 'report' }> {
+  const none = { startedAt: 1, exitCode: 0, signal: null, error: null, note: null, result: null, usage: null }
+  return {
+    e: 'report',
+    reports: [{ kind: 'ended', fence: { ...fence, job }, at: 2, outcome: 'completed', ...none }],
+  }
 }
 
 function aRunning(job: number): SessionEvent {
@@ -98,7 +106,42 @@ describe('a worker session', () => {
     session.step({ e: 'connected' }, 0)
     expect(kinds(hear({ ...welcome, stale: [stale] }))).toEqual(['welcomed', 'acked', 'batch', 'stop'])
     session.step(aRunning(2), 0)
-    expect(kinds(hear({ t: 'offers', offers: [anOffer()] }))).toEqual(['batch', 'start'])
+    expect(kinds(hear({ t: 'offers', offers: [anOffer()] }, 10))).toEqual(['batch', 'start'])
+  })
+
+  it('lets ends wait for each other while most programs run, and tells the output of each before its end', () => {
+    session.step({ e: 'connected' }, 0)
+    hear(welcome)
+    hear({ t: 'offers', offers: [1, 2, 3, 4, 5, 6].map(anOffer) })
+    session.step(anEnd(1), 100)
+    expect(kinds(session.step({ e: 'flush' }, 100))).toEqual(['batch'])
+    session.step(anEnd(2), 101)
+    expect(session.step({ e: 'flush' }, 101)).toEqual([{ a: 'gather', inMs: 4 }])
+    expect(kinds(hear({ t: 'ack', n: 1 }, 102))).toEqual(['acked'])
+    const fence3 = { ...fence, job: 3 }
+    session.step({ ...anEnd(3), output: { fence: fence3, sizes: { stdout: 7, stderr: 0 } } }, 103)
+    expect(session.step({ e: 'flush' }, 103)).toEqual([{ a: 'gather', inMs: 2 }])
+    expect(session.step({ e: 'flush' }, 105)).toMatchObject([
+      {
+        a: 'batch',
+        batch: { reports: [{ fence: { job: 2 } }, { fence: fence3 }], chunks: [{ fence: fence3, length: 7 }] },
+      },
+    ])
+  })
+
+  it('says what had no credit as soon as an acknowledgement gives it', () => {
+    session.step({ e: 'connected' }, 0)
+    hear({ ...welcome, creditBytes: 10 })
+    hear({ t: 'offers', offers: [1, 2, 3].map(anOffer) })
+    const grew = (stdout: number): SessionEvent => ({ e: 'output', fence, sizes: { stdout, stderr: 0 } })
+    session.step(grew(10), 0)
+    expect(kinds(session.step({ e: 'flush' }, 0))).toEqual(['batch'])
+    session.step(grew(15), 1)
+    expect(session.step({ e: 'flush' }, 1)).toEqual([])
+    expect(hear({ t: 'ack', n: 1 }, 2)).toMatchObject([
+      { a: 'acked' },
+      { batch: { chunks: [{ offset: 10, length: 5 }] } },
+    ])
   })
 
   it('stops what the hub calls stale, and nothing it does not hold', () => {

@@ -13,6 +13,7 @@ import {
   unpackOffers,
   type Welcome,
 } from '@stoker/protocol'
+import { Gathering } from './gathering.ts'
 import type { Spool, SpoolBatch } from './spool.ts'
 
 /** Without any word from the hub for this long the connection counts as dead; the hub answers every beat. */
@@ -23,14 +24,20 @@ const LONGEST_RETRY_MS = 4_000
 /** The worker's side of everything it says in a hello that it knows only from outside. */
 export type Introduction = Omit<Hello, 't' | 'protocol' | 'epochSeen' | 'nextBatch' | 'holding' | 'draining'>
 
+/** How far the output of an attempt goes. */
+interface Output {
+  readonly fence: Fence
+  readonly sizes: Readonly<Record<OutputStream, number>>
+}
+
 export type SessionEvent =
   | { readonly e: 'connected' }
   | { readonly e: 'closed' }
   | { readonly e: 'message'; readonly message: HubMessage }
   | { readonly e: 'tick' }
-  | { readonly e: 'report'; readonly reports: readonly AttemptReport[] }
-  | { readonly e: 'output'; readonly fence: Fence; readonly sizes: Readonly<Record<OutputStream, number>> }
-  /** What was reported since is said now; whatever happens in one moment shares a batch. */
+  | { readonly e: 'report'; readonly reports: readonly AttemptReport[]; readonly output?: Output | undefined }
+  | ({ readonly e: 'output' } & Output)
+  /** What was reported since is said now, or soon; whatever happens in one moment shares a batch. */
   | { readonly e: 'flush' }
   | { readonly e: 'drain'; readonly on: boolean }
   | { readonly e: 'leave'; readonly reason: string }
@@ -44,6 +51,8 @@ export type SessionAction =
     }
   /** Record before sending; `resent` ones are recorded already. */
   | { readonly a: 'batch'; readonly batch: SpoolBatch; readonly resent: boolean }
+  /** Flush again then. */
+  | { readonly a: 'gather'; readonly inMs: number }
   | { readonly a: 'beat' }
   | { readonly a: 'goodbye'; readonly reason: string }
   | { readonly a: 'acked'; readonly n: number; readonly over: readonly Fence[] }
@@ -70,6 +79,9 @@ export class WorkerSession {
   #heardAt = 0
   #beatAt = 0
   readonly #held = new Map<string, Holding>()
+  readonly #gathering = new Gathering()
+  /** Something waits for an acknowledgement before it can be said. */
+  #isBlocked = false
 
   constructor(options: {
     readonly spool: Spool
@@ -80,7 +92,10 @@ export class WorkerSession {
     this.spool = options.spool
     this.#epoch = options.epochSeen
     this.#random = options.random
-    for (const holding of options.holding) this.#held.set(fenceKey(holding.fence), holding)
+    for (const holding of options.holding) {
+      this.#held.set(fenceKey(holding.fence), holding)
+      if (holding.state !== 'ended') this.#gathering.started()
+    }
     // Ends that wait to be resent are still held, or the hub would take their attempts for lost.
     for (const { reports } of options.spool.unacked)
       for (const report of reports) if (report.kind === 'ended' || report.kind === 'declined') this.#note(report)
@@ -115,13 +130,15 @@ export class WorkerSession {
       case 'tick':
         return this.#tick(now)
       case 'report':
+        if (event.output !== undefined) this.spool.outputGrew(event.output.fence, event.output.sizes)
         for (const report of event.reports) this.#report(report)
-        return this.spool.hasFullBatch ? this.#flush(wall) : []
+        return this.spool.hasFullBatch ? this.#flush(now, wall) : []
       case 'output':
         this.spool.outputGrew(event.fence, event.sizes)
+        this.#gathering.hurry()
         return []
       case 'flush':
-        return this.#flush(wall)
+        return this.#flushOrGather(now, wall)
       case 'drain':
         this.#draining = event.on
         return []
@@ -156,9 +173,9 @@ export class WorkerSession {
     if (this.#phase !== 'open') return [{ a: 'hang up', why: `the hub said ${message.t} before welcome` }]
     switch (message.t) {
       case 'offers':
-        return this.#takeAll(unpackOffers(message), wall)
+        return this.#takeAll(unpackOffers(message), now, wall)
       case 'ack':
-        return [...this.#acked(message.n), ...this.#flush(wall)]
+        return [...this.#acked(message.n), ...(this.#isBlocked ? this.#flush(now, wall) : [])]
       case 'stops':
         return message.stops
           .filter(stop => this.#held.has(fenceKey(stop.fence)))
@@ -191,7 +208,7 @@ export class WorkerSession {
     }))
     const acked = this.#acked(welcome.ackedBatch)
     const resends = this.spool.unacked.map(batch => ({ a: 'batch' as const, batch, resent: true }))
-    return [{ a: 'welcomed', welcome }, ...acked, ...resends, ...this.#flush(wall), ...stops]
+    return [{ a: 'welcomed', welcome }, ...acked, ...resends, ...this.#flush(now, wall), ...stops]
   }
 
   #giveUp(why: string): SessionAction[] {
@@ -203,9 +220,9 @@ export class WorkerSession {
   }
 
   /** Batches go first: what is started may report at once, and a batch must not overtake an earlier one. */
-  #takeAll(offers: readonly Offer[], wall: number): SessionAction[] {
+  #takeAll(offers: readonly Offer[], now: number, wall: number): SessionAction[] {
     const starts = offers.flatMap(offer => this.#take(offer, wall))
-    return [...this.#flush(wall), ...starts]
+    return [...this.#flushOrGather(now, wall), ...starts]
   }
 
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
@@ -213,6 +230,7 @@ export class WorkerSession {
     const key = fenceKey(offer.fence)
     if (this.#held.has(key)) return []
     this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
+    this.#gathering.started()
     if (!this.#draining && !this.#drainedByHub) return [{ a: 'start', offer }]
     this.#report({ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' })
     return []
@@ -233,6 +251,8 @@ export class WorkerSession {
     const key = fenceKey(report.fence)
     const held = this.#held.get(key)
     const state = report.kind === 'declined' ? 'ended' : report.kind
+    if (held === undefined) this.#gathering.started()
+    if (state === 'ended' && held?.state !== 'ended') this.#gathering.ended()
     this.#held.set(key, {
       fence: report.fence,
       state,
@@ -240,7 +260,12 @@ export class WorkerSession {
     })
   }
 
-  #flush(wall: number): SessionAction[] {
+  #flushOrGather(now: number, wall: number): SessionAction[] {
+    const inMs = this.spool.hasWaiting ? this.#gathering.waitMs(now) : 0
+    return inMs > 0 ? [{ a: 'gather', inMs }] : this.#flush(now, wall)
+  }
+
+  #flush(now: number, wall: number): SessionAction[] {
     if (this.#phase !== 'open' || this.#welcome === null) return []
     const actions: SessionAction[] = []
     for (
@@ -250,6 +275,8 @@ export class WorkerSession {
     ) {
       actions.push({ a: 'batch', batch, resent: false })
     }
+    this.#isBlocked = this.spool.hasWaiting
+    if (actions.length > 0) this.#gathering.said(now)
     return actions
   }
 

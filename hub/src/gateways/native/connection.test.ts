@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { Duplex } from 'node:stream'
 import { encodeFrame, type RowWrite } from '@stoker/protocol'
 import { expect, it, vi } from 'vitest'
 import type { WebSocket } from 'ws'
@@ -14,12 +15,25 @@ const SOON = { timeout: 15_000 }
 const fence = { job: 1, epoch: 1, attempt: 1 }
 const ROW: RowWrite = { op: 'delete', table: 'meta', key: { key: 'x' } }
 
-/** A socket whose other end is the test. */
+/** A socket whose other end is the test; `writes` is how many messages each write carried. */
 class TestSocket extends EventEmitter {
   readonly sent: unknown[] = []
   readonly closes: string[] = []
+  readonly writes: number[] = []
+  readonly wire = new Duplex({
+    read: () => {},
+    write: (_chunk, _encoding, done) => {
+      this.writes.push(1)
+      done()
+    },
+    writev: (chunks, done) => {
+      this.writes.push(chunks.length)
+      done()
+    },
+  })
   send(text: string): void {
     this.sent.push(JSON.parse(text))
+    this.wire.write(text)
   }
   close(_code: number, why: string): void {
     this.closes.push(why)
@@ -36,7 +50,7 @@ function connected(append: (chunks: readonly OutputChunk[]) => Promise<readonly 
       return { ackedBatch: command.n, stale: [] }
     },
   }
-  const connection = new Connection(socket as unknown as WebSocket, 1, {
+  const connection = new Connection(socket as unknown as WebSocket, socket.wire, 1, {
     engine: engine as unknown as EngineLoop,
     streams: { append, committed: () => {} } as unknown as Streams,
     blobs: {} as unknown as Blobs,
@@ -50,7 +64,7 @@ function connected(append: (chunks: readonly OutputChunk[]) => Promise<readonly 
   })
   socket.emit('message', Buffer.from(JSON.stringify(aHello('w'))), false)
   connection.step({ e: 'admitted', ackedBatch: 0, stale: [], draining: false, epoch: 1 })
-  return { socket, executed }
+  return { socket, executed, connection }
 }
 
 function aReport(): Buffer {
@@ -78,6 +92,17 @@ it('acknowledges nothing and closes when output cannot be stored', async () => {
   await vi.waitFor(() => expect(socket.closes).toEqual(['the disk is full: the output was not written']), SOON)
   expect(executed).toEqual([])
   expect(socket.sent).not.toContainEqual({ t: 'ack', n: 1 })
+})
+
+it('sends in one write what it has to say at one moment', async () => {
+  const { socket, connection } = connected(async () => [])
+  connection.step({ e: 'reported', ackedBatch: 1, stale: [] })
+  await Promise.resolve()
+  connection.step({ e: 'drain', on: true })
+  expect(socket.writes).toEqual([])
+  await vi.waitFor(() => expect(socket.writes).toEqual([3]), SOON)
+  connection.step({ e: 'drain', on: false })
+  await vi.waitFor(() => expect(socket.writes).toEqual([3, 1]), SOON)
 })
 
 it('closes on bytes that are no message', () => {

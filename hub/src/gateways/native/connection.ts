@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import type { Log } from '@stoker/files'
 import {
   decodeFrame,
@@ -38,13 +39,17 @@ export class Connection {
   /** In the order of their opening. */
   readonly number: number
   readonly #socket: WebSocket
+  readonly #wire: Duplex
   readonly #ports: ConnectionPorts
   bootId: string | null = null
   /** Batches are stored one after the other; a later one never overtakes. */
   #reports: Promise<void> = Promise.resolve()
+  #isGathering = false
 
-  constructor(socket: WebSocket, number: number, ports: ConnectionPorts) {
+  /** `wire` is what carries the socket's frames. */
+  constructor(socket: WebSocket, wire: Duplex, number: number, ports: ConnectionPorts) {
     this.#socket = socket
+    this.#wire = wire
     this.number = number
     this.#ports = ports
     this.session = new HubSession({ now: ports.now(), version: ports.version })
@@ -118,7 +123,16 @@ export class Connection {
     return { worker: this.session.worker }
   }
 
+  /** An acknowledgement and the offers it made room for leave in one write. */
   #send(message: HubMessage): void {
+    if (!this.#isGathering) {
+      this.#isGathering = true
+      this.#wire.cork()
+      process.nextTick(() => {
+        this.#isGathering = false
+        this.#wire.uncork()
+      })
+    }
     this.#socket.send(JSON.stringify(message))
   }
 

@@ -87,7 +87,7 @@ export class NativeGateway {
     const server = isStranger ? this.#strangerServer : this.#server
     server.handleUpgrade(request, socket, head, webSocket => {
       this.#accepted += 1
-      const connection = new Connection(webSocket, this.#accepted, {
+      const connection = new Connection(webSocket, socket, this.#accepted, {
         ...this.#ports,
         admit: (who, action) => void this.#admit(who, action),
         leave: (who, reason) => void this.#leave(who, reason),
