@@ -122,7 +122,9 @@ class Play {
   }
 }
 
+/** Every job takes a slot: without one nobody needs to be asked. */
 function firstThatFits(waiting: readonly Waiting[], server: number, free: Room): Waiting | null {
+  if (free.slots < 1) return null
   let first: Waiting | null = null
   let place = Number.POSITIVE_INFINITY
   for (const one of waiting) {
