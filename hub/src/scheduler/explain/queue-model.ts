@@ -45,7 +45,7 @@ interface End {
 }
 
 /** Ends that are played through before the rest is reckoned from the rate so far. */
-const MOST_ENDS = 250
+const MOST_ENDS = 160
 /** When the scheduler keeps a worker for a job that is passed over. */
 const KEPT_AFTER_MS = 60_000
 
