@@ -7,11 +7,14 @@ export const MARGIN_MS = 30_000
 
 /** Everything that takes something of a worker: its attempts, lost ones too, and those of others on its devices. */
 export function claimsOn(view: View, worker: WorkerState): Claim[] {
-  const claims = [...worker.active.values(), ...worker.lost.values()].map(({ claim }) => claim)
-  const others = worker.facts.hardware.gpus
-    .flatMap(({ uuid }) => [...(view.devices.get(uuid)?.values() ?? [])])
-    .filter(claim => claim.worker !== worker.id)
-  return [...claims, ...new Set(others)]
+  const claims: Claim[] = []
+  for (const { claim } of worker.active.values()) claims.push(claim)
+  for (const { claim } of worker.lost.values()) claims.push(claim)
+  const own = claims.length
+  for (const { uuid } of worker.facts.hardware.gpus)
+    for (const claim of view.devices.get(uuid)?.values() ?? [])
+      if (claim.worker !== worker.id && !claims.includes(claim, own)) claims.push(claim)
+  return claims
 }
 
 /** A worker, and those that show some of its devices. */

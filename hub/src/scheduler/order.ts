@@ -54,6 +54,12 @@ export class Order<E extends Waiting> {
     if (entries?.top === undefined) this.#groups.dropTop()
     else this.#groups.sinkTop()
   }
+
+  /** So are all others of its priority. */
+  dropPriority(): void {
+    const group = this.#groups.top
+    while (group !== undefined && this.#groups.top?.priority === group.priority) this.#groups.dropTop()
+  }
 }
 
 /** By owner and priority. */
