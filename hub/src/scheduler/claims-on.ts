@@ -1,4 +1,3 @@
-import { fleetOf } from '../engine/fleet.ts'
 import type { ActiveJob, Claim, Now, WorkerState } from '../engine/state.ts'
 import type { View } from './policy.ts'
 
@@ -20,7 +19,7 @@ export function claimsOn(view: View, worker: WorkerState): Claim[] {
 /** A worker, and those that show some of its devices. */
 export function hostsOf(view: View, worker: string): ReadonlySet<string> {
   const gpus = view.workers.get(worker)?.facts.hardware.gpus ?? []
-  return new Set([worker, ...gpus.flatMap(({ uuid }) => fleetOf(view).hosts.get(uuid) ?? [])])
+  return new Set([worker, ...gpus.flatMap(({ uuid }) => view.fleet.hostsOf(uuid))])
 }
 
 /** Wall time by which a claim is surely over; null if nobody can know. */
