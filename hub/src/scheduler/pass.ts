@@ -20,7 +20,7 @@ interface Entry {
   younger: Iterator<number> | null
   /** A bucket with new jobs looks at every worker; one that waits already only at workers where something changed. */
   readonly isDirty: boolean
-  readonly isUsable: (room: Room) => boolean
+  readonly fit: FitByClass
   /** Null until its turn comes: by then many rooms are full and need no look. */
   rooms: Candidates | null
   head: number
@@ -106,22 +106,20 @@ class Pass {
       if (!isDirty && changed.length === 0) continue
       const bucket = view.buckets.get(id)
       if (bucket === undefined) continue
-      const isUsable = this.#usable(bucket)
-      if (!isDirty && !changed.some(isUsable)) continue
+      const fit = new FitByClass(bucket.shape)
+      if (!isDirty && !changed.some(this.#usable(bucket, fit))) continue
       const head = view.queued.oldest(id)
-      if (head !== null) entries.push({ bucket, younger: null, isDirty, isUsable, rooms: null, head })
+      if (head !== null) entries.push({ bucket, younger: null, isDirty, fit, rooms: null, head })
     }
     return entries
   }
 
-  #candidates(entry: Entry): Candidates {
-    const { bucket, isDirty, isUsable } = entry
-    return new Candidates(isDirty ? this.#openPool() : this.#changed, bucket.shape, isUsable)
+  #candidates({ bucket, isDirty, fit }: Entry): Candidates | null {
+    const pool = isDirty ? this.#openPool() : this.#changed
+    return pool.mayHave(bucket.shape, fit) ? new Candidates(pool, bucket.shape, this.#usable(bucket, fit)) : null
   }
 
-  #usable(bucket: Bucket): (room: Room) => boolean {
-    const { id, shape } = bucket
-    const fit = new FitByClass(shape)
+  #usable({ id, shape }: Bucket, fit: FitByClass): (room: Room) => boolean {
     return room => room.mayHave(shape) && !isCooling(room.worker, id, this.#now) && fit.with(room.worker)
   }
 
@@ -160,6 +158,7 @@ class Pass {
     const { bucket, head } = entry
     entry.rooms ??= this.#candidates(entry)
     const { rooms } = entry
+    if (rooms === null) return null
     for (let room = rooms.best; room !== undefined; room = rooms.best) {
       const { id: worker } = room.worker
       const gpus = chooseBeside(room, bucket, this.#holds.on(worker), this.#now, head)
