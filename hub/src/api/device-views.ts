@@ -1,10 +1,9 @@
 import type { Device, Gpu } from '@stoker/protocol'
-import { fleetOf } from '../engine/fleet.ts'
 import type { State } from '../engine/state.ts'
 import { isoTime } from './iso-time.ts'
 
 export function viewDevice({ uuid, index, name, memoryMb, simulated }: Gpu, state: State): Device {
-  const hosts = fleetOf(state).hosts.get(uuid) ?? []
+  const hosts = state.fleet.hostsOf(uuid)
   const claims = [...(state.devices.get(uuid)?.values() ?? [])]
   const news = state.deviceNews.get(uuid)
   const quarantine = state.quarantined.get(uuid)
@@ -25,7 +24,7 @@ export function viewDevice({ uuid, index, name, memoryMb, simulated }: Gpu, stat
 
 /** By its uuid, as any worker that shows it describes it. */
 export function deviceByUuid(state: State, uuid: string): Gpu | undefined {
-  const [host] = fleetOf(state).hosts.get(uuid) ?? []
+  const [host] = state.fleet.hostsOf(uuid)
   return state.workers.get(host ?? '')?.facts.hardware.gpus.find(gpu => gpu.uuid === uuid)
 }
 

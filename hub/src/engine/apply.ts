@@ -106,13 +106,14 @@ const APPLIERS: Appliers = {
     state.dirtyWorkers.add(id)
   },
   workerRemoved: (state, { id, at }) => {
-    for (const { claim } of workerOf(state, id).lost.values()) {
+    const { facts, lost } = workerOf(state, id)
+    for (const { claim } of lost.values()) {
       settleUse(state, claim.owner, at, false)
       giveUse(state, claim)
       freeDevices(state, claim)
     }
     state.workers.delete(id)
-    state.fleet.known = null
+    state.fleet.remove(id, facts)
     state.dirtyWorkers.delete(id)
   },
   deviceQuarantined: (state, { uuid, reason, by, at }) => {
@@ -243,11 +244,12 @@ function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'
     coolDown: new Map(),
     deviceNews: new Map(),
   }
+  if (known !== undefined) state.fleet.remove(id, known.facts)
+  state.fleet.add(id, facts)
   worker.facts = facts
   worker.classKey = classKeyOf(facts)
   recountFree(worker)
   state.workers.set(id, worker)
-  state.fleet.known = null
   state.dirtyWorkers.add(id)
 }
 

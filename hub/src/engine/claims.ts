@@ -1,5 +1,4 @@
 import type { Fence } from '@stoker/protocol'
-import { fleetOf } from './fleet.ts'
 import { giveUse, takeUse } from './owner-use.ts'
 import { type Bucket, type Claim, claimKey, type State, type WorkerState } from './state.ts'
 
@@ -52,7 +51,7 @@ export function freeDevices(state: State, claim: Claim): void {
 
 /** Something about a device changed: every worker that shows it is worth a look. */
 export function touchDevice(state: State, uuid: string): void {
-  for (const id of fleetOf(state).hosts.get(uuid) ?? []) if (state.workers.has(id)) state.dirtyWorkers.add(id)
+  for (const id of state.fleet.hostsOf(uuid)) if (state.workers.has(id)) state.dirtyWorkers.add(id)
 }
 
 export function workerOf(state: State, id: string): WorkerState {

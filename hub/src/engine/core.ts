@@ -25,6 +25,8 @@ export interface Batch {
   }
 }
 
+const NO_SUBMISSIONS: Batch['submissions'] = new Map()
+
 /** The synchronous heart: commands in, one batch out. The loop and the simulator both drive it; neither can do more than it allows. */
 export class Core {
   readonly state: State
@@ -61,12 +63,15 @@ export class Core {
     this.#place(now)
     if (this.#changes.length === 0 && this.#rows.length === 0) return null
     const { state } = this
-    const rows = this.#rows.concat(projectCounters(state), projectGroups(state, now.wall), projectOwnerUses(state))
+    const rows = this.#rows
+    projectCounters(state, rows)
+    projectGroups(state, now.wall, rows)
+    projectOwnerUses(state, rows)
     const changes = this.#changes
-    const submissions = this.#submissions
+    const submissions = this.#submissions.size === 0 ? NO_SUBMISSIONS : this.#submissions
     this.#changes = []
     this.#rows = []
-    this.#submissions = new Map()
+    if (submissions === this.#submissions) this.#submissions = new Map()
     state.dirtyCounters.clear()
     state.dirtyGroups.clear()
     state.dirtyOwners.clear()

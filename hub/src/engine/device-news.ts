@@ -1,6 +1,5 @@
 import type { DeviceNews } from '@stoker/protocol'
 import { touchDevice } from './claims.ts'
-import { fleetOf } from './fleet.ts'
 import type { State } from './state.ts'
 
 /** A worker tells of its devices, all of them or none. True if something changed that a plan should look at. */
@@ -16,7 +15,7 @@ export function hearDevices(state: State, id: string, news: readonly DeviceNews[
 
 /** A worker that cannot look into another's programs takes them for foreign, so the smallest amount is the true one; a fault is a fault for all. */
 function gather(state: State, uuid: string): boolean {
-  const told = (fleetOf(state).hosts.get(uuid) ?? []).flatMap(id => state.workers.get(id)?.deviceNews.get(uuid) ?? [])
+  const told = state.fleet.hostsOf(uuid).flatMap(id => state.workers.get(id)?.deviceNews.get(uuid) ?? [])
   const amounts = told.flatMap(({ foreignMb }) => foreignMb ?? [])
   const fault = told.find(one => one.fault !== null)?.fault ?? null
   const foreignMb = amounts.length === 0 ? null : Math.min(...amounts)

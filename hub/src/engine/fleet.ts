@@ -1,37 +1,69 @@
-import type { State } from './state.ts'
+import type { WorkerFacts } from './state.ts'
 
-/** All workers taken together, away ones too: they are known and come back. */
-export interface Fleet {
-  readonly cpusMilli: number
-  readonly memoryMb: number
-  readonly slots: number
-  readonly gpus: number
-  readonly gpuMemoryMb: number
-  /** Device uuid → the workers that show it. */
-  readonly hosts: ReadonlyMap<string, readonly string[]>
-}
+/** All workers taken together, away ones too: they are known and come back. Who joins is added, nobody is counted again. */
+export class Fleet {
+  readonly #hosts = new Map<string, Map<string, number>>()
+  #cpusMilli = 0
+  #memoryMb = 0
+  #slots = 0
+  #gpuMemoryMb = 0
 
-/** Counted anew only after a worker came, changed or went. */
-export function fleetOf({ workers, fleet }: Pick<State, 'workers' | 'fleet'>): Fleet {
-  fleet.known ??= count(workers)
-  return fleet.known
-}
+  get cpusMilli(): number {
+    return this.#cpusMilli
+  }
 
-function count(workers: State['workers']): Fleet {
-  const hosts = new Map<string, string[]>()
-  const memory = new Map<string, number>()
-  const sum = { cpusMilli: 0, memoryMb: 0, slots: 0 }
-  for (const { id, facts } of workers.values()) {
-    sum.cpusMilli += facts.cpusMilli
-    sum.memoryMb += facts.memoryMb
-    sum.slots += facts.maxJobs
+  get memoryMb(): number {
+    return this.#memoryMb
+  }
+
+  get slots(): number {
+    return this.#slots
+  }
+
+  get gpus(): number {
+    return this.#hosts.size
+  }
+
+  get gpuMemoryMb(): number {
+    return this.#gpuMemoryMb
+  }
+
+  /** The workers that show a device. */
+  hostsOf(uuid: string): readonly string[] {
+    const hosts = this.#hosts.get(uuid)
+    return hosts === undefined ? [] : [...hosts.keys()]
+  }
+
+  add(id: string, facts: WorkerFacts): void {
+    this.#move(facts, 1)
     for (const { uuid, memoryMb } of facts.hardware.gpus) {
-      const known = hosts.get(uuid)
-      if (known === undefined) hosts.set(uuid, [id])
-      else known.push(id)
-      memory.set(uuid, Math.min(memoryMb, memory.get(uuid) ?? memoryMb))
+      const hosts = this.#hosts.get(uuid) ?? new Map<string, number>()
+      this.#gpuMemoryMb -= smallest(hosts)
+      this.#hosts.set(uuid, hosts.set(id, memoryMb))
+      this.#gpuMemoryMb += smallest(hosts)
     }
   }
-  const gpuMemoryMb = [...memory.values()].reduce((total, one) => total + one, 0)
-  return { ...sum, gpus: hosts.size, gpuMemoryMb, hosts }
+
+  /** With the facts it was added with. */
+  remove(id: string, facts: WorkerFacts): void {
+    this.#move(facts, -1)
+    for (const { uuid } of facts.hardware.gpus) {
+      const hosts = this.#hosts.get(uuid) ?? new Map<string, number>()
+      this.#gpuMemoryMb -= smallest(hosts)
+      hosts.delete(id)
+      this.#gpuMemoryMb += smallest(hosts)
+      if (hosts.size === 0) this.#hosts.delete(uuid)
+    }
+  }
+
+  #move({ cpusMilli, memoryMb, maxJobs }: WorkerFacts, sign: 1 | -1): void {
+    this.#cpusMilli += sign * cpusMilli
+    this.#memoryMb += sign * memoryMb
+    this.#slots += sign * maxJobs
+  }
+}
+
+/** Of what the workers that show a device say of its memory. */
+function smallest(hosts: ReadonlyMap<string, number>): number {
+  return hosts.size === 0 ? 0 : Math.min(...hosts.values())
 }

@@ -38,13 +38,11 @@ export function groupRow({ id, owner, name, firstSeq, size, maxParallel, retryOf
 }
 
 /** Counts are written as they stand after the batch, once however many members moved. */
-export function projectGroups(state: State, at: number): RowWrite[] {
-  return [...state.dirtyGroups].map(group => ({
-    op: 'update',
-    table: 'jobGroup',
-    key: { id: group.id },
-    set: { ...group.counts, endedAt: isLive(group) ? null : at },
-  }))
+export function projectGroups(state: State, at: number, rows: RowWrite[]): void {
+  for (const group of state.dirtyGroups) {
+    const set = { ...group.counts, endedAt: isLive(group) ? null : at }
+    rows.push({ op: 'update', table: 'jobGroup', key: { id: group.id }, set })
+  }
 }
 
 export function restoreGroup(state: State, row: GroupRow): void {

@@ -1,5 +1,4 @@
 import type { Fleet } from './fleet.ts'
-import { fleetOf } from './fleet.ts'
 import { limitsOf } from './owner-limits.ts'
 import type { Claim, State } from './state.ts'
 
@@ -49,7 +48,7 @@ export function averageAt(use: OwnerUse, fleet: Fleet, at: number): number {
 export function settleUse(state: State, owner: string, at: number, isHubTime: boolean): void {
   const use = useOf(state, owner)
   const until = Math.floor(isHubTime ? at : Math.max(at, use.at))
-  use.average = averageAt(use, fleetOf(state), until)
+  use.average = averageAt(use, state.fleet, until)
   use.at = until
   state.dirtyOwners.add(owner)
 }

@@ -5,21 +5,21 @@ import { aJob } from './test-house.ts'
 
 test('what is drawn lies where runs were, and never before the age', () => {
   const times = new RunTimes()
-  expect(times.draw(0, 0.5)).toBeNull()
+  expect(times.longerThan(0)).toBeNull()
   for (let i = 0; i < 90; i += 1) times.add(1000)
   for (let i = 0; i < 10; i += 1) times.add(100_000)
-  expect(times.draw(0, 0.5) ?? 0).toBeGreaterThan(800)
-  expect(times.draw(0, 0.5) ?? 0).toBeLessThan(1300)
-  expect(times.draw(0, 0.95) ?? 0).toBeGreaterThan(80_000)
-  expect(times.draw(5000, 0.1) ?? 0).toBeGreaterThan(80_000)
-  expect(times.draw(1e9, 0.1)).toBeNull()
+  expect(times.longerThan(0)?.(0.5) ?? 0).toBeGreaterThan(800)
+  expect(times.longerThan(0)?.(0.5) ?? 0).toBeLessThan(1300)
+  expect(times.longerThan(0)?.(0.95) ?? 0).toBeGreaterThan(80_000)
+  expect(times.longerThan(5000)?.(0.1) ?? 0).toBeGreaterThan(80_000)
+  expect(times.longerThan(1e9)).toBeNull()
 })
 
 test('what was seen lately counts more', () => {
   const times = new RunTimes()
   for (let i = 0; i < 5000; i += 1) times.add(1000)
   for (let i = 0; i < 3000; i += 1) times.add(60_000)
-  expect(times.draw(0, 0.2) ?? 0).toBeGreaterThan(40_000)
+  expect(times.longerThan(0)?.(0.2) ?? 0).toBeGreaterThan(40_000)
   expect(times.seen).toBe(8000)
 })
 

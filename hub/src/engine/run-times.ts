@@ -27,19 +27,18 @@ export class RunTimes {
     if (this.#total >= FULL) this.#halve()
   }
 
-  /** A run time drawn from those longer than `age`; `chance` is between 0 and 1. Null if none was longer. */
-  draw(age: number, chance: number): number | null {
+  /** Draws a run time from those longer than `age`, by a chance between 0 and 1; null if none was longer. */
+  longerThan(age: number): ((chance: number) => number) | null {
     const from = age <= 0 ? 0 : stepOf(age)
     let longer = 0
     for (let step = from; step < STEPS; step += 1) longer += this.#counts[step] ?? 0
     if (longer === 0) return null
-    let left = chance * longer
-    for (let step = from; step < STEPS; step += 1) {
-      const count = this.#counts[step] ?? 0
-      if (left < count) return Math.max(age, msOf(step + left / Math.max(1, count)))
-      left -= count
+    return chance => {
+      let left = chance * longer
+      let step = from
+      for (; left >= (this.#counts[step] ?? longer); step += 1) left -= this.#counts[step] ?? 0
+      return Math.max(age, msOf(step + left / Math.max(1, this.#counts[step] ?? 0)))
     }
-    return null
   }
 
   #halve(): void {

@@ -12,7 +12,7 @@ import type {
 } from '@stoker/protocol'
 import type { Reservation, WaitingHead } from '../scheduler/reservation.ts'
 import { Edges } from './edges.ts'
-import type { Fleet } from './fleet.ts'
+import { Fleet } from './fleet.ts'
 import type { GroupState } from './groups.ts'
 import type { OwnerUse } from './owner-use.ts'
 import { QueuedJobs } from './queued-jobs.ts'
@@ -205,8 +205,8 @@ export interface State {
   readonly woken: Set<string>
   /** Volatile: owners whose use the current batch moved. */
   readonly dirtyOwners: Set<string>
-  /** Volatile: sums over all workers, until one of them changes. */
-  readonly fleet: { known: Fleet | null }
+  /** Volatile: sums over all workers. */
+  readonly fleet: Fleet
   /** Volatile: what the workers together say of each device. */
   readonly deviceNews: Map<string, DeviceNews>
   /** Volatile: the oldest job of each bucket that could not start, and since when. */
@@ -251,7 +251,7 @@ export function emptyState(): State {
     dirtyGroups: new Set(),
     woken: new Set(),
     dirtyOwners: new Set(),
-    fleet: { known: null },
+    fleet: new Fleet(),
     deviceNews: new Map(),
     waitingHeads: new Map(),
     reservations: { held: [], lookedAt: Number.NEGATIVE_INFINITY },

@@ -9,8 +9,7 @@ export function busyRefusals(devices: Devices, shape: Shape, worker: WorkerState
   const { facts, slotsFree, cpusMilliFree, memoryMbFree, leased } = worker
   const { name } = facts
   const found: Refusal[] = []
-  if (slotsFree < 1)
-    found.push(refusal('busy.slots', `${name} runs ${facts.maxJobs - slotsFree} of ${facts.maxJobs} jobs`))
+  if (slotsFree < 1) found.push(slotRefusal(worker))
   else if (facts.window - leased < 1)
     found.push(
       refusal('busy.offers', `${name} has not yet taken up ${leased} offers, ${facts.window} at once are allowed`),
@@ -32,6 +31,11 @@ export function busyRefusals(devices: Devices, shape: Shape, worker: WorkerState
       }),
     )
   return shape.gpus === 0 ? found : [...found, ...deviceRefusals(devices, shape, worker)]
+}
+
+/** Of a worker without a free slot. */
+export function slotRefusal({ facts: { name, maxJobs }, slotsFree }: WorkerState): Refusal {
+  return refusal('busy.slots', `${name} runs ${maxJobs - slotsFree} of ${maxJobs} jobs`)
 }
 
 /** One refusal for each thing that keeps devices away, once too few are left. */

@@ -12,7 +12,7 @@ export class Candidates {
   #ranking: Ranking
   #next = 0
   /** Those that were passed because their score has become a worse one. */
-  #worse = new Heap<Ranked>(isBetter)
+  #worse: Heap<Ranked> | null = null
 
   constructor(pool: Pool, shape: Shape, isUsable: (room: Room) => boolean) {
     this.#pool = pool
@@ -29,13 +29,14 @@ export class Candidates {
       if (score <= best.score) return best.room
       if (this.#rankAgain()) continue
       this.dropBest()
-      this.#worse.push({ ...best, score })
+      this.#worse ??= new Heap<Ranked>(isBetter)
+      this.#worse.push({ room: best.room, place: best.place, score })
     }
   }
 
   /** It stays too small, so it need not be tried again. */
   dropBest(): void {
-    if (this.#first() === this.#worse.top) this.#worse.dropTop()
+    if (this.#worse !== null && this.#first() === this.#worse.top) this.#worse.dropTop()
     else this.#next += 1
   }
 
@@ -46,7 +47,7 @@ export class Candidates {
       this.#next += 1
       next = rooms.at(this.#next)
     }
-    const { top } = this.#worse
+    const top = this.#worse?.top
     return next === undefined || (top !== undefined && isBetter(top, next)) ? top : next
   }
 
@@ -55,7 +56,7 @@ export class Candidates {
     if (fresh === this.#ranking) return false
     this.#ranking = fresh
     this.#next = 0
-    this.#worse = new Heap<Ranked>(isBetter)
+    this.#worse = null
     return true
   }
 }

@@ -1,4 +1,3 @@
-import { fleetOf } from '../engine/fleet.ts'
 import type { ActiveJob, Claim, Now, WorkerState } from '../engine/state.ts'
 import type { View } from './policy.ts'
 
@@ -7,17 +6,20 @@ export const MARGIN_MS = 30_000
 
 /** Everything that takes something of a worker: its attempts, lost ones too, and those of others on its devices. */
 export function claimsOn(view: View, worker: WorkerState): Claim[] {
-  const claims = [...worker.active.values(), ...worker.lost.values()].map(({ claim }) => claim)
-  const others = worker.facts.hardware.gpus
-    .flatMap(({ uuid }) => [...(view.devices.get(uuid)?.values() ?? [])])
-    .filter(claim => claim.worker !== worker.id)
-  return [...claims, ...new Set(others)]
+  const claims: Claim[] = []
+  for (const { claim } of worker.active.values()) claims.push(claim)
+  for (const { claim } of worker.lost.values()) claims.push(claim)
+  const own = claims.length
+  for (const { uuid } of worker.facts.hardware.gpus)
+    for (const claim of view.devices.get(uuid)?.values() ?? [])
+      if (claim.worker !== worker.id && !claims.includes(claim, own)) claims.push(claim)
+  return claims
 }
 
 /** A worker, and those that show some of its devices. */
 export function hostsOf(view: View, worker: string): ReadonlySet<string> {
   const gpus = view.workers.get(worker)?.facts.hardware.gpus ?? []
-  return new Set([worker, ...gpus.flatMap(({ uuid }) => fleetOf(view).hosts.get(uuid) ?? [])])
+  return new Set([worker, ...gpus.flatMap(({ uuid }) => view.fleet.hostsOf(uuid))])
 }
 
 /** Wall time by which a claim is surely over; null if nobody can know. */

@@ -1,5 +1,4 @@
 import type { Shape } from '@stoker/protocol'
-import { fleetOf } from '../engine/fleet.ts'
 import { averageAt, dominantShare, type Taken } from '../engine/owner-use.ts'
 import type { Now } from '../engine/state.ts'
 import type { View } from './policy.ts'
@@ -34,14 +33,14 @@ export class FairShare {
     taken.memoryMb += memoryMb
     if (gpuSharing === 'shared') taken.gpuMemoryMb += gpus * gpuMemoryMb
     else taken.gpus += gpus
-    known.standing = known.average + dominantShare(taken, fleetOf(this.#view))
+    known.standing = known.average + dominantShare(taken, this.#view.fleet)
   }
 
   #standingOf(owner: string): Standing {
     const known = this.#standings.get(owner)
     if (known !== undefined) return known
     const use = this.#view.ownerUses.get(owner)
-    const fleet = fleetOf(this.#view)
+    const fleet = this.#view.fleet
     const average = use === undefined ? 0 : averageAt(use, fleet, this.#now.wall)
     const taken =
       use === undefined ? { cpusMilli: 0, memoryMb: 0, gpus: 0, gpuMemoryMb: 0, slots: 0, devices: 0 } : { ...use.now }

@@ -21,8 +21,10 @@ export class Allowance {
   }
 
   take({ owner, groupId, shape }: Bucket): void {
-    const { running, gpus } = this.#owners.get(owner) ?? { running: 0, gpus: 0 }
-    this.#owners.set(owner, { running: running + 1, gpus: gpus + shape.gpus })
+    if (this.#view.limits.has(owner)) {
+      const { running, gpus } = this.#owners.get(owner) ?? { running: 0, gpus: 0 }
+      this.#owners.set(owner, { running: running + 1, gpus: gpus + shape.gpus })
+    }
     if (groupId !== null) this.#groups.set(groupId, (this.#groups.get(groupId) ?? 0) + 1)
   }
 }

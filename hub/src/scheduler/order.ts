@@ -18,11 +18,12 @@ interface Group<E extends Waiting> {
 export class Order<E extends Waiting> {
   readonly #groups = new Heap<Group<E>>(isBefore)
   readonly #standingOf: (owner: string) => number
-
   /** With one owner there is nothing to share out, so nobody's standing is asked for. */
+  readonly isShared: boolean
+
   constructor(entries: readonly E[], standingOf: (owner: string) => number) {
-    const isShared = entries.some(entry => entry.bucket.owner !== entries[0]?.bucket.owner)
-    this.#standingOf = isShared ? standingOf : () => 0
+    this.isShared = entries.some(entry => entry.bucket.owner !== entries[0]?.bucket.owner)
+    this.#standingOf = this.isShared ? standingOf : () => 0
     for (const group of grouped(entries)) {
       group.standing = this.#standingOf(group.owner)
       this.#groups.push(group)
@@ -52,6 +53,12 @@ export class Order<E extends Waiting> {
     entries?.dropTop()
     if (entries?.top === undefined) this.#groups.dropTop()
     else this.#groups.sinkTop()
+  }
+
+  /** So are all others of its priority. */
+  dropPriority(): void {
+    const group = this.#groups.top
+    while (group !== undefined && this.#groups.top?.priority === group.priority) this.#groups.dropTop()
   }
 }
 

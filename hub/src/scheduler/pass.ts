@@ -20,6 +20,7 @@ interface Entry {
   younger: Iterator<number> | null
   /** A bucket with new jobs looks at every worker; one that waits already only at workers where something changed. */
   readonly isDirty: boolean
+  readonly fit: FitByClass
   /** Null until its turn comes: by then many rooms are full and need no look. */
   rooms: Candidates | null
   head: number
@@ -32,7 +33,7 @@ const NOTHING: Omit<Plan, 'reservations'> = { placements: [], heads: new Map(), 
 export function planWith(rankFor: RankFor, view: View, now: Now): Plan {
   const { held } = view.reservations
   if (view.queued.size === 0) return { ...NOTHING, reservations: [] }
-  const fresh = held.filter(reservation => !isStale(view, reservation, now))
+  const fresh = held.length === 0 ? held : held.filter(reservation => !isStale(view, reservation, now))
   const isQuiet = view.dirtyBuckets.size === 0 && view.dirtyWorkers.size === 0 && fresh.length === held.length
   return isQuiet ? { ...NOTHING, reservations: held } : new Pass(view, now, rankFor, fresh).run()
 }
@@ -73,6 +74,7 @@ class Pass {
       if (placement !== null) {
         placements.push(placement)
         allowance.take(entry.bucket)
+        if (order.isShared) this.#fair.placed(entry.bucket.owner, entry.bucket.shape)
       }
       if (placement === null || !this.#advance(entry, heads)) order.drop()
       else order.advance()
@@ -103,21 +105,21 @@ class Pass {
       const isDirty = view.dirtyBuckets.has(id)
       if (!isDirty && changed.length === 0) continue
       const bucket = view.buckets.get(id)
-      if (bucket === undefined || (!isDirty && !changed.some(this.#usable(bucket)))) continue
+      if (bucket === undefined) continue
+      const fit = new FitByClass(bucket.shape)
+      if (!isDirty && !changed.some(this.#usable(bucket, fit))) continue
       const head = view.queued.oldest(id)
-      if (head !== null) entries.push({ bucket, younger: null, isDirty, rooms: null, head })
+      if (head !== null) entries.push({ bucket, younger: null, isDirty, fit, rooms: null, head })
     }
     return entries
   }
 
-  #candidates(entry: Entry): Candidates {
-    const { bucket, isDirty } = entry
-    return new Candidates(isDirty ? this.#openPool() : this.#changed, bucket.shape, this.#usable(bucket))
+  #candidates({ bucket, isDirty, fit }: Entry): Candidates | null {
+    const pool = isDirty ? this.#openPool() : this.#changed
+    return pool.mayHave(bucket.shape, fit) ? new Candidates(pool, bucket.shape, this.#usable(bucket, fit)) : null
   }
 
-  #usable(bucket: Bucket): (room: Room) => boolean {
-    const { id, shape } = bucket
-    const fit = new FitByClass(shape)
+  #usable({ id, shape }: Bucket, fit: FitByClass): (room: Room) => boolean {
     return room => room.mayHave(shape) && !isCooling(room.worker, id, this.#now) && fit.with(room.worker)
   }
 
@@ -125,15 +127,21 @@ class Pass {
   #changedRooms(): readonly Room[] {
     const before = this.#freed(this.#holds.reservations)
     const ids = before.length === 0 ? this.#view.dirtyWorkers : new Set([...this.#view.dirtyWorkers, ...before])
-    return [...ids].flatMap(id => this.#roomOf(this.#view.workers.get(id)) ?? [])
+    return this.#roomsOf(Array.from(ids, id => this.#view.workers.get(id)))
   }
 
   #openPool(): Pool {
-    this.#open ??= new Pool(
-      [...this.#view.workers.values()].flatMap(worker => this.#roomOf(worker) ?? []),
-      this.#rankFor,
-    )
+    this.#open ??= new Pool(this.#roomsOf(this.#view.workers.values()), this.#rankFor)
     return this.#open
+  }
+
+  #roomsOf(workers: Iterable<WorkerState | undefined>): readonly Room[] {
+    const rooms: Room[] = []
+    for (const worker of workers) {
+      const room = this.#roomOf(worker)
+      if (room !== null) rooms.push(room)
+    }
+    return rooms
   }
 
   #roomOf(worker: WorkerState | undefined): Room | null {
@@ -150,11 +158,11 @@ class Pass {
     const { bucket, head } = entry
     entry.rooms ??= this.#candidates(entry)
     const { rooms } = entry
+    if (rooms === null) return null
     for (let room = rooms.best; room !== undefined; room = rooms.best) {
       const { id: worker } = room.worker
       const gpus = chooseBeside(room, bucket, this.#holds.on(worker), this.#now, head)
       if (gpus !== null) {
-        this.#fair.placed(bucket.owner, bucket.shape)
         this.#changed.taken()
         this.#open?.taken()
         return { job: head, bucket: bucket.id, worker, gpus }

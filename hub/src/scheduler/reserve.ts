@@ -19,8 +19,11 @@ export function reserve(view: View, held: readonly Reservation[], fair: FairShar
   const order = new Order(impatientHeads(view, kept, now), owner => fair.of(owner))
   for (let entry = order.first; entry !== undefined; entry = order.first) {
     const { bucket, head } = entry
+    if (isFilled(kept, bucket.priority)) {
+      order.dropPriority()
+      continue
+    }
     order.drop()
-    if (isFilled(kept, bucket.priority)) continue
     const found = bestWorker(view, bucket, kept, now)
     if (found === null) continue
     const { id: worker, ...wait } = found
@@ -69,8 +72,8 @@ function bestWorker(view: View, bucket: Bucket, held: readonly Reservation[], no
   const fit = new FitByClass(bucket.shape)
   let best: Found | null = null
   for (const worker of view.workers.values()) {
-    if (taken.has(worker.id) || !isOpen(worker, now) || isCooling(worker, bucket.id, now)) continue
-    if (!fit.with(worker)) continue
+    if (!fit.with(worker) || taken.has(worker.id)) continue
+    if (!isOpen(worker, now) || isCooling(worker, bucket.id, now)) continue
     const wait = waitOn(view, worker, bucket.shape, now)
     if (wait === null) continue
     const found = { id: worker.id, ...wait }

@@ -5,6 +5,12 @@ import { chooseDevices, type Devices } from './devices.ts'
 /** How many devices nobody has any part of, and how many nobody has whole. */
 type Untaken = Readonly<Record<Shape['gpuSharing'], number>>
 
+/** The most that any of some rooms has left of each thing. */
+export interface Most extends Record<Shape['gpuSharing'], number> {
+  cpusMilli: number
+  memoryMb: number
+}
+
 /** What is left on a worker while a plan is made. */
 export class Room {
   readonly worker: WorkerState
@@ -34,6 +40,15 @@ export class Room {
   mayHave({ cpusMilli, memoryMb, gpus, gpuSharing }: Shape): boolean {
     if (this.#slots < 1 || this.#cpusMilli < cpusMilli || this.#memoryMb < memoryMb) return false
     return gpus === 0 || gpus <= this.#devicesLeft[gpuSharing]
+  }
+
+  /** Takes it into account that this room may have more. */
+  raise(most: Most): void {
+    const { exclusive, shared } = this.#devicesLeft
+    most.cpusMilli = Math.max(most.cpusMilli, this.#cpusMilli)
+    most.memoryMb = Math.max(most.memoryMb, this.#memoryMb)
+    most.exclusive = Math.max(most.exclusive, exclusive)
+    most.shared = Math.max(most.shared, shared)
   }
 
   has(shape: Shape): boolean {

@@ -75,10 +75,9 @@ export class HubSession {
     if (this.#phase === 'over') return []
     switch (event.e) {
       case 'message':
-        return [
-          ...(this.#phase === 'open' ? [{ a: 'heard' as const }] : []),
-          ...this.#hear(event.message, event.payload),
-        ]
+        return this.#phase === 'open'
+          ? [{ a: 'heard' }, ...this.#hear(event.message, event.payload)]
+          : this.#hear(event.message, event.payload)
       case 'admitted':
         return this.#open(event)
       case 'refused':
@@ -88,10 +87,12 @@ export class HubSession {
         ]
       case 'reported':
         this.#acked = Math.max(this.#acked, event.ackedBatch)
-        return [
-          ...this.#say({ t: 'ack', n: this.#acked }),
-          ...(event.stale.length === 0 ? [] : this.#say({ t: 'stops', stops: event.stale.map(staleStop) })),
-        ]
+        return event.stale.length === 0
+          ? this.#say({ t: 'ack', n: this.#acked })
+          : [
+              ...this.#say({ t: 'ack', n: this.#acked }),
+              ...this.#say({ t: 'stops', stops: event.stale.map(staleStop) }),
+            ]
       case 'offer':
         return event.offers.length === 0 ? [] : this.#say(packOffers(event.offers, this.#minor))
       case 'stop':

@@ -136,29 +136,35 @@ export class ClaimBook {
 
   #audit(worker: Capacity, held: Held, shape: Shape): void {
     const { fence, gpus, cpusMilli, memoryMb } = held
-    const who = `${nameFence(fence)} was placed on worker ${worker.name}`
-    if (worker.isDraining) this.#complain('d', `${who}, which is draining`)
+    const complain = (text: string): void =>
+      this.#complain('d', `${nameFence(fence)} was placed on worker ${worker.name}${text}`)
+    if (worker.isDraining) complain(', which is draining')
     if (worker.held.size > worker.slots)
-      this.#complain('d', `${who}, which then has ${worker.held.size} attempts and ${worker.slots} slots`)
+      complain(`, which then has ${worker.held.size} attempts and ${worker.slots} slots`)
     if (cpusMilli > 0 && worker.cpusMilliUsed > worker.cpusMilli)
-      this.#complain('d', `${who}, where ${worker.cpusMilliUsed} of ${worker.cpusMilli} milli-CPUs are then claimed`)
+      complain(`, where ${worker.cpusMilliUsed} of ${worker.cpusMilli} milli-CPUs are then claimed`)
     if (memoryMb > 0 && worker.memoryMbUsed > worker.memoryMb)
-      this.#complain('d', `${who}, where ${worker.memoryMbUsed} of ${worker.memoryMb} MB are then claimed`)
-    if (new Set(gpus).size !== shape.gpus)
-      this.#complain('d', `${who} with ${new Set(gpus).size} GPUs, its shape needs ${shape.gpus}`)
-    for (const uuid of gpus) this.#auditDevice(`${who} with GPU ${uuid}`, uuid, held, worker.gpus.get(uuid))
+      complain(`, where ${worker.memoryMbUsed} of ${worker.memoryMb} MB are then claimed`)
+    const distinct = gpus.length < 2 ? gpus.length : new Set(gpus).size
+    if (distinct !== shape.gpus) complain(` with ${distinct} GPUs, its shape needs ${shape.gpus}`)
+    for (const uuid of gpus)
+      this.#auditDevice(uuid, held, worker.gpus.get(uuid), text => complain(` with GPU ${uuid}, ${text}`))
   }
 
   /** Whole devices and parts never mix, and parts never exceed the whole. */
-  #auditDevice(who: string, uuid: string, { gpuMemoryMb }: Held, deviceMb: number | undefined): void {
-    if (deviceMb === undefined) this.#complain('d', `${who}, which that worker does not have`)
-    if (this.#quarantined.has(uuid)) this.#complain('d', `${who}, which is quarantined`)
+  #auditDevice(
+    uuid: string,
+    { gpuMemoryMb }: Held,
+    deviceMb: number | undefined,
+    complain: (text: string) => void,
+  ): void {
+    if (deviceMb === undefined) complain('which that worker does not have')
+    if (this.#quarantined.has(uuid)) complain('which is quarantined')
     const holders = [...(this.#devices.get(uuid) ?? [])]
     const whole = holders.find(holder => gpuMemoryMb === null || holder.gpuMemoryMb === null)
-    if (whole !== undefined) this.#complain('d', `${who}, which ${nameFence(whole.fence)} holds`)
+    if (whole !== undefined) complain(`which ${nameFence(whole.fence)} holds`)
     const takenMb = holders.reduce((sum, holder) => sum + (holder.gpuMemoryMb ?? 0), gpuMemoryMb ?? 0)
-    if (deviceMb !== undefined && takenMb > deviceMb)
-      this.#complain('d', `${who}, where ${takenMb} of ${deviceMb} MiB are then claimed`)
+    if (deviceMb !== undefined && takenMb > deviceMb) complain(`where ${takenMb} of ${deviceMb} MiB are then claimed`)
   }
 
   #release(fence: Fence, how: string): void {

@@ -8,9 +8,9 @@ const SHARED_SPECS_MINOR = 1
 export function packOffers(offers: readonly Offer[], workerMinor: number): Offers {
   if (workerMinor < SHARED_SPECS_MINOR) return { t: 'offers', offers: [...offers] }
   const places = new Map<JobSpec, number>()
-  const packed = offers.map(({ spec, ...offer }) => {
-    const place = places.get(spec) ?? places.size
-    places.set(spec, place)
+  const packed = offers.map(offer => {
+    const place = places.get(offer.spec) ?? places.size
+    places.set(offer.spec, place)
     return { ...offer, spec: place }
   })
   return { t: 'offers', specs: [...places.keys()], offers: packed }

@@ -22,12 +22,16 @@ export class Timeline {
   }
 
   at(time: number, run: Run): void {
-    const at = Math.max(time, this.#now)
     this.#order += 1
-    this.#times.push(at)
-    this.#orders.push(this.#order)
-    this.#runs.push(run)
-    this.#rise(this.#times.length - 1)
+    const at = Math.max(time, this.#now)
+    let hole = this.#runs.length
+    while (hole > 0) {
+      const parent = (hole - 1) >> 1
+      if ((this.#times[parent] ?? 0) <= at) break
+      this.#move(parent, hole)
+      hole = parent
+    }
+    this.#put(hole, at, this.#order, run)
   }
 
   /** False when nothing is left to happen. */
@@ -41,54 +45,35 @@ export class Timeline {
     return true
   }
 
+  /** The last one falls from the top to where it belongs. */
   #removeFirst(): void {
-    const last = this.#times.length - 1
-    this.#swap(0, last)
-    this.#times.pop()
-    this.#orders.pop()
-    this.#runs.pop()
-    this.#sink()
-  }
-
-  #rise(from: number): void {
-    let child = from
-    while (child > 0) {
-      const parent = (child - 1) >> 1
-      if (this.#isBefore(parent, child)) return
-      this.#swap(parent, child)
-      child = parent
+    const time = this.#times.pop() ?? 0
+    const order = this.#orders.pop() ?? 0
+    const run = this.#runs.pop()
+    const size = this.#runs.length
+    if (run === undefined || size === 0) return
+    let hole = 0
+    for (let child = 1; child < size; child = 2 * hole + 1) {
+      if (child + 1 < size && this.#isBefore(child + 1, this.#times[child] ?? 0, this.#orders[child] ?? 0)) child += 1
+      if (!this.#isBefore(child, time, order)) break
+      this.#move(child, hole)
+      hole = child
     }
+    this.#put(hole, time, order, run)
   }
 
-  #sink(): void {
-    const size = this.#times.length
-    let parent = 0
-    for (;;) {
-      const left = parent * 2 + 1
-      if (left >= size) return
-      const right = left + 1
-      const child = right < size && this.#isBefore(right, left) ? right : left
-      if (this.#isBefore(parent, child)) return
-      this.#swap(parent, child)
-      parent = child
-    }
+  #isBefore(index: number, time: number, order: number): boolean {
+    const own = this.#times[index] ?? 0
+    return own < time || (own === time && (this.#orders[index] ?? 0) < order)
   }
 
-  #isBefore(a: number, b: number): boolean {
-    const timeA = this.#times[a] ?? 0
-    const timeB = this.#times[b] ?? 0
-    return timeA < timeB || (timeA === timeB && (this.#orders[a] ?? 0) < (this.#orders[b] ?? 0))
+  #move(from: number, to: number): void {
+    this.#put(to, this.#times[from] ?? 0, this.#orders[from] ?? 0, this.#runs[from] as Run)
   }
 
-  #swap(a: number, b: number): void {
-    swapIn(this.#times, a, b)
-    swapIn(this.#orders, a, b)
-    swapIn(this.#runs, a, b)
+  #put(index: number, time: number, order: number, run: Run): void {
+    this.#times[index] = time
+    this.#orders[index] = order
+    this.#runs[index] = run
   }
-}
-
-function swapIn<T>(list: T[], a: number, b: number): void {
-  const kept = list[a] as T
-  list[a] = list[b] as T
-  list[b] = kept
 }

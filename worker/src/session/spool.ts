@@ -116,11 +116,12 @@ export class Spool {
 
   /** Forgets what is durable at the hub. Attempts whose end was acknowledged are returned: nothing more will be asked of them. */
   ack(n: number): readonly Fence[] {
-    const done = this.#unacked.filter(batch => batch.n <= n)
-    this.#unacked = this.#unacked.filter(batch => batch.n > n)
+    const unacked = this.#unacked
+    this.#unacked = unacked.filter(batch => batch.n > n)
     this.#next = Math.max(this.#next, n + 1)
     const over: Fence[] = []
-    for (const batch of done) {
+    for (const batch of unacked) {
+      if (batch.n > n) break
       this.#unackedBytes -= bytesOf(batch)
       for (const report of batch.reports) {
         if (report.kind !== 'ended' && report.kind !== 'declined') continue

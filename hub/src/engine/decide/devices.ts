@@ -1,6 +1,5 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
-import { fleetOf } from '../fleet.ts'
 import type { Now, State } from '../state.ts'
 import type { Emit } from './emit.ts'
 
@@ -33,10 +32,9 @@ export function decideReleaseDevice(
 }
 
 function refuseUnknown(state: State, uuid: string): void {
-  const { hosts } = fleetOf(state)
-  if (hosts.has(uuid)) return
+  if (state.fleet.hostsOf(uuid).length > 0) return
   throw new Refused(
     'device.not_found',
-    `no worker has a device ${JSON.stringify(uuid)}; ${hosts.size} devices are known`,
+    `no worker has a device ${JSON.stringify(uuid)}; ${state.fleet.gpus} devices are known`,
   )
 }

@@ -84,9 +84,8 @@ function joinToken(state: State, hash: string | null): TokenState | null {
 }
 
 function register(state: State, { hello, secretHash }: HelloCommand, owner: string, now: Now, emit: Emit): void {
-  const twin = [...state.workers.values()].find(w => w.facts.name === hello.name && w.id !== hello.workerId)
   const facts: WorkerFacts = {
-    name: twin === undefined ? hello.name : `${hello.name}-${hello.workerId.slice(-4)}`,
+    name: hasTwin(state, hello) ? `${hello.name}-${hello.workerId.slice(-4)}` : hello.name,
     version: hello.version,
     owner,
     tags: hello.tags,
@@ -102,6 +101,11 @@ function register(state: State, { hello, secretHash }: HelloCommand, owner: stri
   const known = state.workers.get(hello.workerId)
   if (known !== undefined && isSame(known.facts, facts)) return
   emit.change({ c: 'worker', id: hello.workerId, ...facts, tags: [...facts.tags], at: now.wall })
+}
+
+function hasTwin(state: State, { name, workerId }: Hello): boolean {
+  for (const { id, facts } of state.workers.values()) if (facts.name === name && id !== workerId) return true
+  return false
 }
 
 /** Facts that were read from rows name the same things in another order. */

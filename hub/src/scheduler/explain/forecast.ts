@@ -47,7 +47,8 @@ export class Forecast {
     const { timeoutMs } = bucket.terms
     if (times !== null) {
       this.#used.add(times)
-      return chance => (times.draw(age, chance()) ?? outlier(age, chance)) - age
+      const draw = times.longerThan(age)
+      return chance => (draw === null ? outlier(age, chance) : draw(chance())) - age
     }
     if (timeoutMs === null) {
       this.#hasGaps = true

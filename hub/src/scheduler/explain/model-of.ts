@@ -10,7 +10,7 @@ import type { Ahead, Position } from './position.ts'
 import type { Amounts, Others, QueueModel } from './queue-model.ts'
 
 /** More workers are not played through: a part of them, with as large a part of those ahead, tells as much. */
-const MOST_SERVERS = 48
+const MOST_SERVERS = 24
 const MOST_AHEAD = 24
 const MOST_BEHIND = 8
 const MOST_RUNNING = 400

@@ -45,7 +45,7 @@ interface End {
 }
 
 /** Ends that are played through before the rest is reckoned from the rate so far. */
-const MOST_ENDS = 250
+const MOST_ENDS = 160
 /** When the scheduler keeps a worker for a job that is passed over. */
 const KEPT_AFTER_MS = 60_000
 
@@ -122,7 +122,9 @@ class Play {
   }
 }
 
+/** Every job takes a slot: without one nobody needs to be asked. */
 function firstThatFits(waiting: readonly Waiting[], server: number, free: Room): Waiting | null {
+  if (free.slots < 1) return null
   let first: Waiting | null = null
   let place = Number.POSITIVE_INFINITY
   for (const one of waiting) {

@@ -1,4 +1,5 @@
 import type { Bucket, Now, WorkerState } from '../../engine/state.ts'
+import { slotRefusal } from '../busy.ts'
 import { FitByClass, neverRefusals } from '../fit.ts'
 import type { View } from '../policy.ts'
 import type { Refusal } from '../refusal.ts'
@@ -14,9 +15,11 @@ export interface WorkerReasons {
 export function workerReasons(view: View, bucket: Bucket, now: Now): WorkerReasons[] {
   const fit = new FitByClass(bucket.shape)
   const refusalsOf = refusalsNow(view, bucket, now)
-  return Array.from(view.workers.values(), worker => ({
-    worker,
-    never: fit.with(worker) ? [] : neverRefusals(bucket.shape, worker),
-    now: refusalsOf(worker).filter(({ code }) => code !== 'owner.limit'),
-  }))
+  return Array.from(view.workers.values(), worker => {
+    const never = fit.with(worker) ? [] : neverRefusals(bucket.shape, worker)
+    // A full worker that could never run it is not worth a closer look: no change of the job makes a slot.
+    const isFull = never.length > 0 && worker.slotsFree < 1
+    const now = isFull ? [slotRefusal(worker)] : refusalsOf(worker).filter(({ code }) => code !== 'owner.limit')
+    return { worker, never, now }
+  })
 }

@@ -66,7 +66,8 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function change(name: TableName, key: RowKey, row: object | undefined, undo: Undo[]): void {
-    if (name === 'job' && row !== undefined) assertOwnId(row as JobRow, seqById)
+    if (name === 'job' && row !== undefined && (row as JobRow).id !== rows.job.get(key)?.id)
+      assertOwnId(row as JobRow, seqById)
     undo.push([name, key, swap(name, key, row)])
   }
 
@@ -84,7 +85,7 @@ export function createMemoryTables(): MemoryTables {
     const key = table.keyOf(write.key)
     const old = table.get(key)
     if (old === undefined) throw noSuchRow(write.table, write.key)
-    change(write.table, key, { ...old, ...write.set }, undo)
+    change(write.table, key, Object.assign({ ...old }, write.set), undo)
   }
 
   function add(write: RowWrite & { readonly op: 'insert' | 'put' }, undo: Undo[]): void {
