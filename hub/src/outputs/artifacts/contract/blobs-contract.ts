@@ -191,5 +191,9 @@ export function blobsContract(name: string, build: () => Promise<BlobsHouse>): v
 }
 
 async function* slices(bytes: Uint8Array): AsyncGenerator<Uint8Array[]> {
-  for (let at = 0; at < bytes.length; at += 65_536) yield [bytes.subarray(at, at + 65_536)]
+  const [list, chunk] = [524_288, 65_536]
+  for (let from = 0; from < bytes.length; from += list) {
+    const part = bytes.subarray(from, from + list)
+    yield Array.from({ length: Math.ceil(part.length / chunk) }, (_, i) => part.subarray(i * chunk, (i + 1) * chunk))
+  }
 }
