@@ -8,7 +8,7 @@ export function fetchTransport(url: string, fetch: typeof globalThis.fetch): Tra
     const response = await fetch(base + of.path, {
       method: of.method,
       headers: of.headers,
-      body: (of.body ?? null) as RequestInit['body'] & {},
+      body: (typeof of.body === 'object' ? copied(of.body) : (of.body ?? null)) as RequestInit['body'] & {},
       signal: of.signal ?? null,
       ...(typeof of.body === 'object' ? { duplex: 'half' } : {}),
     })
@@ -24,3 +24,8 @@ export function fetchTransport(url: string, fetch: typeof globalThis.fetch): Tra
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+/** A `fetch` may ask for the next part before it is done with the one before. */
+async function* copied(parts: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) yield Uint8Array.from(part)
+}

@@ -1,6 +1,5 @@
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { Readable } from 'node:stream'
 import { hostOf, type Trust, trustedAgent } from '@stoker/net'
 import type { HubReply, HubRequest, Transport } from './transport.ts'
 
@@ -30,17 +29,28 @@ export function nodeTransport(url: string, trust: Trust = {}): Transport {
   return { send, close: () => agent.destroy() }
 }
 
-/** An answer that comes before all was sent is the answer: the rest is not sent any more. */
+/** The next part is asked for when the system has taken the one before. An answer that comes before all was sent is the answer: the rest is not sent any more. */
 function stream(body: AsyncIterable<Uint8Array>, request: ClientRequest): void {
-  const source = Readable.from(body)
+  const parts = body[Symbol.asyncIterator]()
+  let isOver = false
+  const stop = () => {
+    isOver = true
+    parts.return?.().catch(() => undefined)
+  }
+  const fail = (error: Error) => request.destroy(error)
+  const sendNext = async () => {
+    const part = await parts.next()
+    if (isOver) return
+    if (part.done === true) request.end()
+    else request.write(part.value, error => (error ? undefined : void sendNext().catch(fail)))
+  }
   request.on('response', response => {
     if (request.writableFinished) return
-    source.destroy()
+    stop()
     response.on('close', () => request.destroy())
   })
-  request.on('close', () => source.destroy())
-  source.on('error', error => request.destroy(error))
-  source.pipe(request)
+  request.on('close', stop)
+  sendNext().catch(fail)
 }
 
 function toReply(response: IncomingMessage): HubReply {

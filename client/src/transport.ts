@@ -3,7 +3,7 @@ export interface HubRequest {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  /** A stream needs its `content-length` among the headers. */
+  /** A stream needs its `content-length` among the headers. A part is not looked at any more when the next is asked for. */
   readonly body?: string | AsyncIterable<Uint8Array> | undefined
   readonly silenceMs: number
   readonly signal?: AbortSignal | undefined

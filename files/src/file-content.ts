@@ -2,14 +2,15 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { sha256Stream } from './sha256.ts'
 
-const READ_BYTES = 256 * 1024
+/** Large enough that handing a read to another thread costs little beside it. */
+const READ_BYTES = 1024 * 1024
 
 /** An open file and the hash of what it held when it was opened. */
 export interface FileContent {
   readonly sha256: string
   readonly size: number
   readonly executable: boolean
-  /** Exactly these bytes; throws FileChanged rather than give others than those that were hashed. */
+  /** Exactly these bytes; throws FileChanged rather than give others than those that were hashed. A part is good until the next is asked for. */
   readonly read: (from: number, to: number) => AsyncIterable<Uint8Array>
   readonly close: () => Promise<void>
 }
@@ -36,7 +37,7 @@ export async function openFileContent(
       const now = await handle.stat({ bigint: true })
       return now.size !== stat.size || now.mtimeNs !== stat.mtimeNs || now.ctimeNs !== stat.ctimeNs
     }
-    const hashed = sha256 ?? (await sha256Stream(rangeOf(handle, 0, size, name, twoInTurns(size))))
+    const hashed = sha256 ?? (await sha256Stream(rangeOf(handle, 0, size, name)))
     if (await changed()) throw new FileChanged(name)
     return {
       sha256: hashed,
@@ -54,17 +55,13 @@ export async function openFileContent(
   }
 }
 
-/** The next part is read while the one before is in use. */
-async function* rangeOf(
-  handle: FileHandle,
-  from: number,
-  to: number,
-  name: string,
-  bufferOf: BufferOf = Buffer.allocUnsafe,
-): AsyncGenerator<Uint8Array> {
+/** The next part is read while the one before is in use; two buffers in turns, so that a large file costs no more memory, and no collecting of it, than a small one. */
+async function* rangeOf(handle: FileHandle, from: number, to: number, name: string): AsyncGenerator<Uint8Array> {
+  const bytes = Math.min(READ_BYTES, to - from)
+  let [buffer, other] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)]
   const readAt = async (at: number): Promise<Uint8Array> => {
-    const buffer = bufferOf(Math.min(READ_BYTES, to - at))
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length, at)
+    ;[buffer, other] = [other, buffer]
+    const { bytesRead } = await handle.read(buffer, 0, Math.min(bytes, to - at), at)
     if (bytesRead === 0) throw new FileChanged(name)
     return buffer.subarray(0, bytesRead)
   }
@@ -75,17 +72,5 @@ async function* rangeOf(
     next = at < to ? readAt(at) : null
     next?.catch(() => undefined)
     yield part
-  }
-}
-
-type BufferOf = (bytes: number) => Buffer
-
-/** For whoever is done with a part before it asks for the next: a large file costs no more memory, and no collecting of it, than a small one. */
-function twoInTurns(size: number): BufferOf {
-  const bytes = Math.min(READ_BYTES, size)
-  let [now, other] = [Buffer.allocUnsafe(bytes), Buffer.allocUnsafe(bytes)]
-  return length => {
-    ;[now, other] = [other, now]
-    return now.subarray(0, length)
   }
 }

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { startChild } from '../processes/child.ts'
 import { tookOf } from '../processes/took-of.ts'
@@ -12,7 +11,7 @@ export interface PutPeer {
   stop(): Promise<void>
 }
 
-/** Plain HTTP from one Node process to the disk of another. */
+/** Plain HTTP from one Node process to the disk of another. It keeps what it takes, as a hub does: files that are removed at once would leave the next ones warmer memory. */
 export async function startPutPeer(path: string): Promise<PutPeer> {
   const server = await startChild({
     name: 'the PUT server',
@@ -22,11 +21,8 @@ export async function startPutPeer(path: string): Promise<PutPeer> {
   })
   const url = `http://127.0.0.1:${server.readyLine.split(' ')[1]}`
   return {
-    async send(file, sha256, isSynced) {
-      const took = await tookOf('the PUT client', [CLIENT, file, `${url}/${isSynced ? 'synced' : ''}`, sha256])
-      await rm(path)
-      return took
-    },
+    send: (file, sha256, isSynced) =>
+      tookOf('the PUT client', [CLIENT, file, `${url}/${isSynced ? 'synced' : ''}`, sha256]),
     stop: server.stop,
   }
 }

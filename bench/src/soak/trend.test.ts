@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { growthPercent, type Look } from './trend.ts'
+import { growthPercent, type Look, lowest } from './trend.ts'
 
 const looks = (count: number, value: (i: number) => number): Look[] =>
   Array.from({ length: count }, (_, i) => [i * 5000, value(i)])
@@ -21,6 +21,12 @@ it('is little where there is next to nothing', () => {
       1000,
     ),
   ).toBeCloseTo(2, 1)
+})
+
+it('of what stays is not moved by what comes and goes, and is moved by what is left over', () => {
+  const wave = (left: number) => looks(48, i => 10 + left * i + (i % 3 === 1 && i > 20 ? 20 : 0))
+  expect(growthPercent(lowest(wave(0), 3))).toBe(0)
+  expect(growthPercent(lowest(wave(1), 3))).toBeGreaterThan(40)
 })
 
 it('is not moved by one wild value', () => {

@@ -3,6 +3,13 @@ import { quantile } from '../statistics.ts'
 /** One look at something that should not grow: when (ms), and how much there was. */
 export type Look = readonly [at: number, value: number]
 
+/** The lowest of each so many looks in a row: what is there only for a moment does not count, what stays does. */
+export function lowest(looks: readonly Look[], of: number): Look[] {
+  return Array.from({ length: Math.floor(looks.length / of) }, (_, i) =>
+    looks.slice(i * of, (i + 1) * of).reduce((low, look) => (look[1] < low[1] ? look : low)),
+  )
+}
+
 /**
  * How much a figure grew over the second half of its looks, in percent of its median there or of `least` if that is more: of
  * next to nothing, a little is many percent. The growth is the median slope between any two looks, so that neither a sawtooth

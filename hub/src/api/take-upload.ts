@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { formatSize, Refused } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type BlobKey, type Blobs, UploadCut, WrongOffset } from '../outputs/artifacts/port.ts'
 import { DiskFullOutputs } from '../outputs/port.ts'
+import { gatherBody } from './gather-body.ts'
 
 /** Above any model or dataset file one job takes; below what would fill the disk of most hubs. */
 const MAX_BLOB_BYTES = 256 * 2 ** 30
@@ -90,14 +90,13 @@ function rangeOf(header: string, said: number | null): Piece {
   return { size, first, length }
 }
 
-/** The body as it comes; it is not read before it is asked for, and the request outlives whoever stops asking. */
-async function* bodyOf(raw: IncomingMessage): AsyncGenerator<Uint8Array, void> {
+/** The body as it comes; a sender that falls silent breaks it off. */
+async function* bodyOf(raw: IncomingMessage): AsyncGenerator<readonly Uint8Array[], void> {
   const { socket } = raw
   const cut = () => raw.destroy(new Error(`nothing came for ${STALL_MS / 1000} s`))
   socket.setTimeout(STALL_MS, cut)
   try {
-    for await (const chunk of raw.iterator({ destroyOnReturn: false })) yield chunk
-    if (!raw.complete) await once(raw, 'close')
+    yield* gatherBody(raw)
   } finally {
     socket.removeListener('timeout', cut)
     socket.setTimeout(0)

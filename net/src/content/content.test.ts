@@ -2,7 +2,9 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { fetchTransport } from '../../../client/src/fetch-transport.ts'
 import { nodeTransport } from '../../../client/src/node-transport.ts'
 import type { Transport } from '../../../client/src/transport.ts'
 import { downloadContent } from './download.ts'
@@ -58,6 +60,26 @@ describe('an upload', () => {
     await upload(source, { onBytes: count => told.push(count) })
     expect(hub.blobs.get(source.sha256)?.equals(bytes)).toBe(true)
     expect(told.at(-1)).toBe(size)
+  })
+
+  it.each([
+    ["Node's own", () => nodeTransport(hub.url)],
+    ['a brought', () => fetchTransport(hub.url, fetch)],
+  ])('by %s transport may take all its parts from the same buffer', async (_, open) => {
+    const bytes = randomBytes(12 * MB)
+    const source = sourceOf(bytes)
+    const buffer = Buffer.alloc(MB)
+    async function* read(from: number, to: number) {
+      for (let at = from; at < to; at += MB) {
+        buffer.fill(0)
+        await turn()
+        yield buffer.subarray(0, bytes.copy(buffer, 0, at, Math.min(to, at + MB)))
+      }
+    }
+    transport.close()
+    transport = open()
+    await upload({ ...source, read })
+    expect(hub.blobs.get(source.sha256)?.equals(bytes)).toBe(true)
   })
 
   it('sends nothing the other side has', async () => {

@@ -27,7 +27,7 @@ describe('a piece', () => {
     const [file, session] = [aFile(), aSession()]
     const writer = new PieceWriter(session, file, noCheck)
     const bytes = Buffer.from(Array.from({ length: 3 * MIB }, (_, i) => i % 251))
-    for (let at = 0; at < bytes.length; at += 65_536) await writer.take(bytes.subarray(at, at + 65_536))
+    for (let at = 0; at < bytes.length; at += 65_536) await writer.take([bytes.subarray(at, at + 65_536)])
     await writer.finish()
     expect(Buffer.concat(file.written).equals(bytes)).toBe(true)
     expect(session).toMatchObject({ length: bytes.length, synced: bytes.length })
@@ -43,7 +43,7 @@ describe('a piece', () => {
     const writer = new PieceWriter(session, file, noCheck)
     let taken = 0
     const taking = (async () => {
-      for (; taken < 40; taken += 1) await writer.take(block)
+      for (; taken < 40; taken += 1) await writer.take([block])
       await writer.finish()
     })()
     for (let i = 0; i < 200; i += 1) await turn()
@@ -61,7 +61,7 @@ describe('a piece', () => {
     }
     const writer = new PieceWriter(aSession(), aFile({ [what]: fail }), noCheck)
     const taking = async () => {
-      for (let i = 0; i < 40; i += 1) await writer.take(block)
+      for (let i = 0; i < 40; i += 1) await writer.take([block])
       await writer.finish()
     }
     await expect(taking()).rejects.toThrow('the disk is broken')
@@ -74,7 +74,7 @@ describe('a piece', () => {
     const writer = new PieceWriter(aSession(), aFile(), noRoom)
     const taking = async () => {
       for (let i = 0; i < 40; i += 1) {
-        await writer.take(block)
+        await writer.take([block])
         await turn()
       }
     }

@@ -14,7 +14,8 @@ export interface Upload extends BlobKey {
   /** Where the piece begins, and its length. */
   readonly first: number
   readonly length: number
-  readonly body: AsyncIterable<Uint8Array>
+  /** In lists of chunks; each is written at once. */
+  readonly body: AsyncIterable<readonly Uint8Array[]>
 }
 
 /** All of it is here, or the next piece begins at `offset`. */

@@ -1,4 +1,4 @@
-import { PieceWriter } from './piece-writer.ts'
+import { bytesOf, PieceWriter } from './piece-writer.ts'
 import { type Upload, UploadCut } from './port.ts'
 import type { UploadSession } from './sessions.ts'
 import type { UnfinishedFile } from './storage.ts'
@@ -13,10 +13,10 @@ export async function receive(
   const writer = new PieceWriter(session, file, checkRoom)
   let received = 0
   try {
-    for await (const chunk of body) {
-      const taken = chunk.subarray(0, Math.max(0, length - received))
-      received += chunk.length
-      if (taken.length > 0) await mark(writer.take(taken))
+    for await (const chunks of body) {
+      const bytes = bytesOf(chunks)
+      await mark(writer.take(received + bytes > length ? cut(chunks, length - received) : chunks))
+      received += bytes
     }
   } catch (error) {
     if (error instanceof StorageFailed) throw error.cause
@@ -25,6 +25,12 @@ export async function receive(
   }
   await writer.finish()
   return received
+}
+
+/** The first so many bytes. */
+function cut(chunks: readonly Uint8Array[], bytes: number): readonly Uint8Array[] {
+  const whole = Buffer.concat(chunks)
+  return bytes > 0 ? [whole.subarray(0, bytes)] : []
 }
 
 /** Tells our own failures from those of the body, which look alike in one loop. */

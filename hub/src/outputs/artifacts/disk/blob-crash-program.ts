@@ -22,8 +22,8 @@ async function run(folder: string, from: number): Promise<never> {
   }
 }
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array[]> {
+  yield [bytes]
 }
 
 const [, , folder, from] = process.argv

@@ -69,6 +69,6 @@ async function runUntilKilled(lines: number, from: number): Promise<Map<number, 
   return promised
 }
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array[]> {
+  yield [bytes]
 }

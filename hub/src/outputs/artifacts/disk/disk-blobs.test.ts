@@ -64,6 +64,6 @@ it('finds content that is gone, cut or altered', async () => {
   }
 })
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array[]> {
+  yield [bytes]
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { syncFolder } from '@stoker/files'
 import { isAbsent, isFull } from '../../disk/append-file.ts'
 import { DiskFullOutputs } from '../../port.ts'
+import { bytesOf } from '../piece-writer.ts'
 import type { BlobKey, Blobs } from '../port.ts'
 import type { BlobStorage, UnfinishedFile } from '../storage.ts'
 import { type BlobPorts, StoredBlobs } from '../stored-blobs.ts'
@@ -91,7 +92,7 @@ async function sizeOf(path: string): Promise<number | null> {
 }
 
 async function appendAll(file: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
-  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  const bytes = bytesOf(chunks)
   const { bytesWritten } = await file.writev(chunks as Uint8Array[])
   if (bytesWritten === bytes) return
   const rest = Buffer.concat(chunks).subarray(bytesWritten)
