@@ -1,19 +1,16 @@
-import type { TableName } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
-import { type Cells, cellsOf, TABLES } from '../row-keys.ts'
 import type { Connection } from './connection.ts'
 import { createJournalReader } from './journal.ts'
 
-/** Tells whether a commit can become rows at any later time, whatever else is in the database. */
+/** Tells whether a commit can become rows at any later time, whatever else is in the database; whether its values fit their columns is known before. */
 export interface DeferCheck {
-  /** Only new jobs whose seqs and ids lie behind all known ones, and rows put over what is there; each cell of its column's type, the journal in order. */
+  /** Only new jobs whose seqs and ids lie behind all known ones, and rows put over what is there; the journal in order. */
   isSure(commit: Commit): boolean
   /** The commit is taken. */
   took(commit: Commit): void
 }
 
 export function createDeferCheck(db: Connection): DeferCheck {
-  const fits = new Map(TABLES.map(table => [table, columnCheck(db, table)]))
   const newest: { readonly seq: number | null; readonly id: string | null } = db
     .prepare('SELECT (SELECT max(seq) FROM job) AS seq, (SELECT max(id) FROM job) AS id')
     .get()
@@ -31,7 +28,6 @@ export function createDeferCheck(db: Connection): DeferCheck {
         seq = write.row.seq
         id = write.row.id
       } else if (write.op !== 'put' || write.table === 'job') return false
-      if (fits.get(write.table)?.(cellsOf(write.row)) !== true) return false
     }
     return true
   }
@@ -46,24 +42,4 @@ export function createDeferCheck(db: Connection): DeferCheck {
   }
 
   return { isSure, took }
-}
-
-interface Column {
-  readonly name: string
-  readonly type: string
-  readonly required: number
-}
-
-/** Tables are strict: a cell of another type would be refused. */
-function columnCheck(db: Connection, table: TableName): (cells: Cells) => boolean {
-  const columns: readonly Column[] = db
-    .prepare(`SELECT name, type, "notnull" OR pk AS required FROM pragma_table_info('${table}')`)
-    .all()
-  const isFit = (cells: Cells, { name, type, required }: Column) => {
-    const cell = cells[name]
-    if (cell === null) return required === 0
-    if (type === 'TEXT') return typeof cell === 'string'
-    return type === 'INTEGER' ? Number.isSafeInteger(cell) : Number.isFinite(cell)
-  }
-  return cells => columns.every(column => isFit(cells, column))
 }

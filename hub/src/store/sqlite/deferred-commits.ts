@@ -57,7 +57,7 @@ export class DeferredCommits {
   /** False when the commit must become rows at once: nothing was written. */
   add(commit: Commit, encoded: EncodedCommit): boolean {
     const { count } = this.#waiting
-    if (count >= MOST_COMMITS || !this.#check.isSure(commit)) return false
+    if (count >= MOST_COMMITS || !encoded.isTyped || !this.#check.isSure(commit)) return false
     if (count === 0 && !hasRoom(this.#ports.file)) return false
     if (!this.#record(encoded)) return false
     this.#waiting.add(commit, encoded)

@@ -17,13 +17,15 @@ export interface TableWrites {
 export interface EncodedCommit {
   readonly journal: Commit['journal']
   readonly tables: readonly TableWrites[]
+  /** New rows have a value in every column that needs one, and all values are of their columns' types. */
+  readonly isTyped: boolean
 }
 
 /** Throws for a write that no statement can express. */
 export type Encode = (commit: Commit) => EncodedCommit
 
 export function createEncoder(db: Connection): Encode {
-  const encoders = new Map(TABLES.map(table => [table, createTableEncoder(table, columnsOf(db, table))]))
+  const encoders = new Map(TABLES.map(table => [table, createTableEncoder(table, db)]))
   return ({ journal, rows }) => {
     const used = new Set<TableEncoder>()
     try {
@@ -37,23 +39,30 @@ export function createEncoder(db: Connection): Encode {
       for (const encoder of used) encoder.take()
       throw error
     }
-    return { journal, tables: [...used].map(encoder => encoder.take()) }
+    const isTyped = [...used].every(encoder => encoder.isTyped)
+    return { journal, tables: [...used].map(encoder => encoder.take()), isTyped }
   }
 }
 
 interface TableEncoder {
+  /** Of all rows added since the last take. */
+  readonly isTyped: boolean
   add(write: RowWrite): void
   /** The writes since the last take. */
   take(): TableWrites
 }
 
-function createTableEncoder(table: TableName, columns: readonly string[]): TableEncoder {
+function createTableEncoder(table: TableName, db: Connection): TableEncoder {
+  const typed = typedColumns(db, table)
+  const columns = typed.map(({ name }) => name)
   const known: Shapes = createShapes(table, columns)
   const keys: readonly string[] = KEYS[table]
+  const needed = bitsOf(typed)
   let shapes: Shape[] = []
   let runs: number[] = []
   let cells: Cell[] = []
   let last: Shape | null = null
+  let isTyped = true
 
   function count(shape: Shape): void {
     if (shape === last) {
@@ -75,9 +84,11 @@ function createTableEncoder(table: TableName, columns: readonly string[]): Table
       if (cell === null) continue
       if (cell === undefined) throw new Error(`a row for ${table} lacks the column ${columns[index]}`)
       cells.push(finite(cell))
+      isTyped &&= fitsType(cell, typed[index]?.type)
       if (index < 31) low |= 1 << index
       else high |= 1 << (index - 31)
     }
+    isTyped &&= (low & needed.low) === needed.low && (high & needed.high) === needed.high
     count(known.added(op, low, high))
   }
 
@@ -122,16 +133,43 @@ function createTableEncoder(table: TableName, columns: readonly string[]): Table
     runs = []
     cells = []
     last = null
+    isTyped = true
     return taken
   }
 
-  return { add, take }
+  return {
+    get isTyped() {
+      return isTyped
+    },
+    add,
+    take,
+  }
 }
 
 /** In the order in which shapes count them. */
 export function columnsOf(db: Connection, table: TableName): readonly string[] {
-  const columns: readonly { readonly name: string }[] = db
-    .prepare(`SELECT name FROM pragma_table_info('${table}')`)
-    .all()
-  return columns.map(column => column.name)
+  return typedColumns(db, table).map(({ name }) => name)
+}
+
+interface TypedColumn {
+  readonly name: string
+  readonly type: 'INTEGER' | 'REAL' | 'TEXT'
+  readonly needed: 0 | 1
+}
+
+function typedColumns(db: Connection, table: TableName): readonly TypedColumn[] {
+  return db.prepare(`SELECT name, type, "notnull" OR pk AS needed FROM pragma_table_info('${table}')`).all()
+}
+
+/** Tables are strict: a value of another type would be refused. */
+function fitsType(cell: Cell, type: TypedColumn['type'] | undefined): boolean {
+  if (type === 'TEXT') return typeof cell === 'string'
+  return type === 'INTEGER' ? Number.isSafeInteger(cell) : typeof cell === 'number'
+}
+
+/** Columns as bits, in two numbers of 31. */
+function bitsOf(columns: readonly { readonly needed: 0 | 1 }[]): { readonly low: number; readonly high: number } {
+  const bits = (from: number) =>
+    columns.slice(from, from + 31).reduce((sum, { needed }, index) => sum | (needed << index), 0)
+  return { low: bits(0), high: bits(31) }
 }

@@ -37,6 +37,7 @@ export function createRecordReader(db: Connection): (text: string) => EncodedCom
     const [journal, tables]: Written = JSON.parse(text)
     return {
       journal,
+      isTyped: true,
       tables: tables.map(([table, plans, runs, cells]) => {
         const shapes = shapesOf(table)
         return { shapes: plans.map(plan => shapes.added(...plan)), runs, cells }
