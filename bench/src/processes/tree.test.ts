@@ -17,8 +17,8 @@ describe.skipIf(python === null)('a tree (skipped without python3)', () => {
     const orphan = Number(tree.readyLine.split(' ')[1])
     expect(existsSync(`/proc/${orphan}`)).toBe(true)
     await tree.stop()
-    expect(existsSync(`/proc/${orphan}`)).toBe(false)
-    expect(existsSync(`/proc/${tree.pid}`)).toBe(false)
+    await expect.poll(() => existsSync(`/proc/${orphan}`)).toBe(false)
+    await expect.poll(() => existsSync(`/proc/${tree.pid}`)).toBe(false)
   })
 
   it('whose command fails fails with its code and last words', async () => {
