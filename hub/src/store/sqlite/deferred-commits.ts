@@ -17,7 +17,7 @@ const DEFER_MS = 20
 const MOST_COMMITS = 256
 
 /** So many are made rows right here, in half a millisecond: less work than asking a thread, which a quiet hub does not even have. */
-const FEW_COMMITS = 8
+const FEW_ROWS = 32
 
 /** With less room every commit becomes rows at once: what is acknowledged must never wait for room. */
 const ROOM_BYTES = 512 * 2 ** 20
@@ -74,14 +74,14 @@ export class DeferredCommits {
   /** Null when all commits are rows. */
   settle(): Promise<void> | null {
     if (this.#replaying !== null) return this.#replaying.done.then(() => this.settle() ?? undefined)
-    if (this.#waiting.count > FEW_COMMITS) return this.#replay()
+    if (this.#waiting.rows > FEW_ROWS) return this.#replay()
     if (this.#waiting.count > 0) this.#write(null)
     return null
   }
 
   /** Makes rows of all that wait and of this commit, in one transaction if that can be done at once. */
   settleWith(encoded: EncodedCommit): Promise<void> | null {
-    if (this.#replaying !== null || this.#waiting.count > FEW_COMMITS)
+    if (this.#replaying !== null || this.#waiting.rows > FEW_ROWS)
       return (this.settle() ?? Promise.resolve()).then(() => this.settleWith(encoded) ?? undefined)
     try {
       this.#write(encoded)

@@ -14,13 +14,19 @@ export class WaitingCommits {
   readonly #jobs = new Map<number, WaitingJob>()
   readonly #keys = new Map<string, IdempotencyRow>()
   readonly #commits: EncodedCommit[] = []
+  #rows = 0
 
   get count(): number {
     return this.#commits.length
   }
 
+  get rows(): number {
+    return this.#rows
+  }
+
   add({ rows }: Commit, encoded: EncodedCommit): void {
     this.#commits.push(encoded)
+    this.#rows += rows.length
     for (const write of rows) {
       if (write.op === 'insert' && write.table === 'job') this.#jobs.set(write.row.seq, write.row)
       else if (write.op === 'put' && write.table === 'idempotency')
