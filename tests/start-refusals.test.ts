@@ -30,7 +30,7 @@ async function expectRefusal(program: ChildProgram, sentence: RegExp): Promise<v
 /** A data folder with a database a hub has used and left in order. */
 async function usedFolder(): Promise<string> {
   const hub = await house.startHub()
-  await hub.stop()
+  expect(await hub.stop()).toEqual({ code: 0, signal: null })
   return house.path('hub', 'stoker.db')
 }
 

@@ -38,8 +38,6 @@ async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promis
       process.exit(70)
     },
   })
-  const { url, epoch, listeners } = hub
-  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners })}\n`)
   let isStopping = false
   const stop = () => {
     isStopping = true
@@ -55,6 +53,8 @@ async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promis
     onParentGone(() => {
       if (!isStopping) stop()
     })
+  const { url, epoch, listeners } = hub
+  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners })}\n`)
 }
 
 function sentence(error: unknown): string {
