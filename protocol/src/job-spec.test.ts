@@ -40,6 +40,11 @@ describe('a job spec', () => {
         dependsOn: [],
         hold: false,
         secrets: [],
+        container: null,
+        model: null,
+        preset: null,
+        session: null,
+        task: null,
       },
     })
   })
@@ -129,13 +134,61 @@ describe('a job spec', () => {
     expect(issues.isolation).toMatch(/found "jail"; allowed: "auto", "none"/)
   })
 
-  it('refuses what a later release brings, with that reason', () => {
-    const issues = issuesOf({
-      command: 'x',
-      image: 'i',
-      isolation: 'container',
+  it('runs in a container when it names an image, whose own command will do', () => {
+    const parsed = parseJobSpec({
+      image: 'python:3.11-slim',
+      container: { shm: '1Gi' },
+      mounts: [{ source: '/d', target: '/e' }],
     })
-    for (const path of ['image', 'isolation']) expect(issues[path]).toMatch(/not available in this release/)
+    expect(parsed.ok && parsed.spec).toMatchObject({
+      name: 'python:3.11-slim',
+      command: null,
+      container: {
+        image: 'python:3.11-slim',
+        pull: 'missing',
+        user: null,
+        workdir: null,
+        writableRoot: false,
+        shmBytes: 2 ** 30,
+        tmpBytes: 64 * 2 ** 20,
+        mounts: [{ source: '/d', target: '/e', readOnly: true }],
+      },
+    })
+  })
+
+  it('refuses words about a container without an image, and an image where none can run', () => {
+    expect(issuesOf({ command: 'x', pull: 'never', container: {}, mounts: [] })).toMatchObject({
+      pull: expect.stringMatching(/without an image/),
+      container: expect.stringMatching(/without an image/),
+      mounts: expect.stringMatching(/without an image/),
+    })
+    expect(issuesOf({ command: 'x', isolation: 'container' }).image).toMatch(/missing/)
+    expect(issuesOf({ image: 'a', isolation: 'sandbox' }).isolation).toMatch(/runs in a container/)
+    expect(issuesOf({ image: 'a', type: 'noop' }).image).toMatch(/starts no program/)
+    expect(issuesOf({ image: 'a b' }).image).toMatch(/is named like/)
+    expect(issuesOf({ image: 'a', mounts: [{ source: '../x', target: '/y' }] })['mounts[0].source']).toMatch(/no ".."/)
+  })
+
+  it('is a session, or a task of one', () => {
+    const session = parseJobSpec({ command: 'x', session: { idleTimeout: '1m', restarts: 2 } })
+    expect(session.ok && session.spec).toMatchObject({
+      session: { concurrency: 1, queue: 5, idleMs: 60_000, lifetimeMs: 3_600_000 },
+      retries: { max: 2 },
+      task: null,
+    })
+    const task = parseJobSpec({ task: { preset: 'm/p' }, input: { a: 1 } })
+    expect(task.ok && task.spec).toMatchObject({
+      type: 'task',
+      task: { session: null, preset: 'm/p' },
+      resources: { cpus: 0 },
+    })
+    expect(issuesOf({ type: 'task' }).task).toMatch(/missing/)
+    expect(issuesOf({ command: 'x', type: 'command', task: { session: 'a' } }).task).toMatch(/is none/)
+    expect(issuesOf({ type: 'noop', session: {} }).session).toMatch(/no program/)
+    expect(issuesOf({ task: { session: 'a' }, command: 'x' }).command).toMatch(/has none/)
+    expect(
+      issuesOf({ task: { session: 'a' }, files: [{ path: 'a', sha256: 'ab'.repeat(32), size: 1 }] }).files,
+    ).toMatch(/folder/)
   })
 
   it('names its input files by content and refuses places outside the folder of the job', () => {

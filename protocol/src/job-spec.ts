@@ -1,9 +1,19 @@
 import { z } from 'zod'
 import { InputFile } from './artifact.ts'
+import { Container, checkContainer, containerOf, Model } from './container-spec.ts'
 import { completeDependencies, Dependency } from './dependency.ts'
-import { checkInput, checkTransfers, DEFAULT_CPUS, isInline, JOB_TYPES } from './job-types.ts'
+import { checkInput, checkTransfers, DEFAULT_CPUS, JOB_TYPES, startsProgram } from './job-types.ts'
 import { checkSecretUses, SecretUse, secretUses } from './secret.ts'
-import { type FileInput, NO_RETRIES, OUTPUT_LIMIT_BYTES, RETRYABLE, type Retries, SpecInput } from './spec-input.ts'
+import { checkSession, Session, sessionOf, Task, taskOf } from './session-spec.ts'
+import {
+  type FileInput,
+  ISOLATIONS,
+  NO_RETRIES,
+  OUTPUT_LIMIT_BYTES,
+  RETRYABLE,
+  type Retries,
+  SpecInput,
+} from './spec-input.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 import { SWEEP_KEYS } from './sweep.ts'
 import { asksForDevices, checkWishes, placementOf } from './wishes.ts'
@@ -21,7 +31,7 @@ export const JobSpec = z.object({
     .default(null),
   input: z.record(z.string(), z.json()).default({}),
   env: z.record(z.string(), z.string()).default({}),
-  isolation: z.enum(['auto', 'none', 'sandbox']).default('auto'),
+  isolation: z.enum(ISOLATIONS).default('auto'),
   network: z.enum(['none', 'internet', 'host']).nullable().default(null),
   resources: z
     .object({
@@ -61,6 +71,12 @@ export const JobSpec = z.object({
   dependsOn: z.array(Dependency).default([]),
   hold: z.boolean().default(false),
   secrets: z.array(SecretUse).default([]),
+  container: Container.nullable().default(null),
+  model: Model.nullable().default(null),
+  /** What it was made from. */
+  preset: z.string().nullable().default(null),
+  session: Session.nullable().default(null),
+  task: Task.nullable().default(null),
 })
 export type JobSpec = Readonly<z.infer<typeof JobSpec>>
 
@@ -73,11 +89,14 @@ export function parseJobSpec(value: unknown): ParsedSpec {
   const parsed = SpecInput.safeParse(value)
   if (!parsed.success) return { ok: false, issues: specIssues(parsed.error, value, knownKeys) }
   const input = parsed.data
-  const type = input.type ?? 'command'
+  const type = input.type ?? (input.task === undefined ? 'command' : 'task')
+  const isProgram = startsProgram(type)
   const issues = [
-    ...checkInput(type, input.command, input.input ?? NOTHING),
+    ...checkInput(type, input, input.input ?? NOTHING),
     ...checkTransfers(type, input),
     ...checkWishes(input.resources ?? NOTHING, input.placement ?? NOTHING),
+    ...checkContainer({ ...input, isProgram }),
+    ...checkSession({ ...input, type, isProgram }),
   ]
   if (issues.length > 0) return { ok: false, issues }
   if (input.isolation === 'none' && input.network === 'none') {
@@ -95,7 +114,7 @@ export function parseJobSpec(value: unknown): ParsedSpec {
 
 function secretIssues({ type, secrets, env }: JobSpec): readonly SpecIssue[] {
   if (secrets.length === 0) return NONE
-  if (isInline(type)) return [{ path: 'secrets', message: `type ${type} starts no program that could read them` }]
+  if (!startsProgram(type)) return [{ path: 'secrets', message: `type ${type} starts no program that could read them` }]
   return checkSecretUses(secrets, env)
 }
 
@@ -117,9 +136,9 @@ const PROGRAM_SHARE = Object.freeze({ ...NO_DEVICE, cpus: DEFAULT_CPUS })
 
 function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): JobSpec {
   const { resources, placement, files, outputs, dependsOn, secrets } = input
-  const share = isInline(type) ? INLINE_SHARE : PROGRAM_SHARE
+  const share = startsProgram(type) ? PROGRAM_SHARE : INLINE_SHARE
   return {
-    name: input.name ?? defaultName(type, input.command),
+    name: input.name ?? defaultName(type, input.command ?? input.image),
     type,
     command: input.command ?? null,
     input: input.input ?? NOTHING,
@@ -131,7 +150,7 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     priority: input.priority ?? 0,
     timeoutMs: input.timeout ?? null,
     lostAfterMs: input.lostAfter ?? null,
-    retries: input.retries === undefined ? NO_RETRIES : retriesOf(input.retries),
+    retries: input.retries === undefined ? restartsOf(input.session) : retriesOf(input.retries),
     labels: input.labels ?? NOTHING,
     outputLimitBytes: input.outputLimit ?? OUTPUT_LIMIT_BYTES,
     files: files === undefined ? NONE : files.map(fileOf),
@@ -139,6 +158,11 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     dependsOn: dependsOn === undefined ? NONE : completeDependencies(dependsOn),
     hold: input.hold ?? false,
     secrets: secrets === undefined ? NONE : secretUses(secrets),
+    container: input.image === undefined ? null : containerOf(input),
+    model: input.model ?? null,
+    preset: input.preset ?? null,
+    session: input.session === undefined ? null : sessionOf(input.session),
+    task: input.task === undefined ? null : taskOf(input.task),
   }
 }
 
@@ -152,6 +176,11 @@ function resourcesOf(asked: NonNullable<z.output<typeof SpecInput>['resources']>
     memoryBytes: asked.memory ?? null,
     diskBytes: asked.disk ?? null,
   }
+}
+
+/** A session that crashes is started again a few times. */
+function restartsOf(session: z.output<typeof SpecInput>['session']): JobSpec['retries'] {
+  return session?.restarts === undefined ? NO_RETRIES : { ...NO_RETRIES, max: session.restarts }
 }
 
 function retriesOf(asked: z.output<typeof Retries>): JobSpec['retries'] {
@@ -176,6 +205,10 @@ const NESTED: Readonly<Record<string, readonly string[]>> = {
   placement: ['worker', 'exclude', 'tags'],
   'placement.tags': ['require', 'avoid', 'prefer'],
   retries: ['max', 'on', 'backoff'],
+  container: ['user', 'workdir', 'writableRoot', 'shm', 'tmp'],
+  session: ['concurrency', 'queue', 'idleTimeout', 'maxLifetime', 'restarts'],
+  task: ['session', 'preset'],
+  model: ['name', 'path', 'files'],
   'retries.backoff': ['initial', 'max'],
 }
 const TOP = [...Object.keys(SpecInput.shape), ...SWEEP_KEYS]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 
-export const JOB_TYPES = ['command', 'custom_script', 'echo', 'noop'] as const
+export const JOB_TYPES = ['command', 'custom_script', 'echo', 'noop', 'task'] as const
 export type JobType = (typeof JOB_TYPES)[number]
 
 /** A process gets one CPU unless it says otherwise; inline types run inside the worker and take none. */
@@ -10,6 +10,11 @@ export const DEFAULT_CPUS = 1
 /** Inline types need no process: the worker answers them itself. */
 export function isInline(type: JobType): boolean {
   return type === 'echo' || type === 'noop'
+}
+
+/** A task is answered by the program of a session; all other types that are not inline start one of their own. */
+export function startsProgram(type: JobType): boolean {
+  return !isInline(type) && type !== 'task'
 }
 
 /** `custom_script`: a script given in the spec or by URL, run by an interpreter (Python unless named). */
@@ -32,21 +37,27 @@ export const NoopInput = z.strictObject({
 export type NoopInput = z.infer<typeof NoopInput>
 
 /** What a type wants of `command` and `input`, checked at the edge. */
-export function checkInput(type: JobType, command: unknown, input: Readonly<Record<string, unknown>>): SpecIssue[] {
+export function checkInput(
+  type: JobType,
+  { command, image }: { readonly command?: unknown; readonly image?: unknown },
+  input: Readonly<Record<string, unknown>>,
+): SpecIssue[] {
   if (type === 'command')
-    return command === undefined ? [{ path: 'command', message: 'missing; a job of type "command" needs one' }] : []
+    return command === undefined && image === undefined
+      ? [{ path: 'command', message: 'missing; a job of type "command" needs one, or an image with its own' }]
+      : []
   if (command !== undefined) return [{ path: 'command', message: `found a command; a job of type "${type}" has none` }]
   if (type === 'custom_script') return checkScript(input)
   if (type === 'noop') return issuesOf(NoopInput, input, Object.keys(NoopInput.shape))
   return []
 }
 
-/** Inline types have no folder that files could be put into or taken from. */
+/** Inline types and tasks have no folder that files could be put into or taken from. */
 export function checkTransfers(
   type: JobType,
   spec: { readonly files?: readonly unknown[] | undefined; readonly outputs?: readonly unknown[] | undefined },
 ): SpecIssue[] {
-  if (!isInline(type)) return []
+  if (startsProgram(type)) return []
   return (['files', 'outputs'] as const)
     .filter(key => (spec[key]?.length ?? 0) > 0)
     .map(path => ({ path, message: `found ${path}; a job of type "${type}" runs without a folder of its own` }))

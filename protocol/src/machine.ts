@@ -53,14 +53,39 @@ export const Hardware = z.object({
 })
 export type Hardware = Readonly<z.infer<typeof Hardware>>
 
+/** What runs a job: the worker itself, a process, a container, or a session that is already there. */
+export const EXECUTORS = ['inline', 'process', 'container', 'task'] as const
+
+/** How far an attempt was kept apart; `session`: it ran inside one. */
+export const RUN_ISOLATIONS = ['inline', 'none', 'sandbox', 'container', 'session'] as const
+export type RunIsolation = (typeof RUN_ISOLATIONS)[number]
+
+/** The engine a worker runs containers with, and what its owner allows. */
+export const Containers = z.object({
+  engine: z.enum(['docker', 'podman']),
+  version: z.string(),
+  /** Devices can be given to containers. */
+  gpus: z.boolean(),
+  /** Patterns with `*`; empty: every image. */
+  allowedImages: z.array(z.string()),
+  /** Folders below which jobs may mount. */
+  allowedMounts: z.array(z.string()),
+  pulls: z.boolean(),
+  /** What is there already, by every name it has. */
+  images: z.array(z.string()),
+})
+export type Containers = Readonly<z.infer<typeof Containers>>
+
 /** What a worker can do with programs: where they run and how far they are kept apart. */
 export const Abilities = z.object({
-  executors: z.array(z.enum(['inline', 'process'])),
+  executors: z.array(z.enum(EXECUTORS)),
   sandbox: z.boolean(),
   unsandboxed: z.boolean(),
   internet: z.boolean(),
   hostNetwork: z.boolean(),
   note: z.string().nullable(),
+  /** Absent: it runs no containers. */
+  containers: Containers.optional(),
 })
 export type Abilities = Readonly<z.infer<typeof Abilities>>
 

@@ -1,36 +1,18 @@
 import { z } from 'zod'
 import { ARCHIVES, InnerPath, Sha256 } from './artifact.ts'
+import { ContainerInput, ImageName, Model, MountInput, PULLS } from './container-spec.ts'
 import { DependsOnInput } from './dependency.ts'
 import { JOB_TYPES } from './job-types.ts'
-import { parseDuration, parseSize } from './quantity.ts'
+import { duration, size } from './quantity-input.ts'
 import { SecretUseInput } from './secret.ts'
+import { SessionInput, TaskInput } from './session-spec.ts'
 import { text, word } from './spec-text.ts'
 import { PlacementInput } from './wishes.ts'
 
-const DAY_MS = 86_400_000
+/** How far a program is kept apart from its worker's machine. */
+export const ISOLATIONS = ['auto', 'none', 'sandbox', 'container'] as const
 export const MAX_SPEC_BYTES = 256 * 1024
 
-const size = (what: string) =>
-  z.union([z.string(), z.number()]).transform((text, context) => {
-    const bytes = parseSize(text)
-    if (bytes !== null) return bytes
-    context.addIssue({
-      code: 'custom',
-      message: `${what} is a size of 0 or more like "24GB", "16Gi" or a number of bytes`,
-    })
-    return z.NEVER
-  })
-const duration = (what: string, maxMs = 30 * DAY_MS) =>
-  z.union([z.string(), z.number()]).transform((text, context) => {
-    const ms = parseDuration(text)
-    if (ms !== null && ms > 0 && ms <= maxMs) return ms
-    context.addIssue({
-      code: 'custom',
-      message: `${what} is a duration like "90s", "10m", "1h30m" or a number of seconds, above 0 and at most ${maxMs / DAY_MS} days`,
-    })
-    return z.NEVER
-  })
-const later = (reason: string) => z.custom<never>(value => value === undefined, { message: reason }).optional()
 export const Priority = z.int().min(-100).max(100)
 
 export const RETRYABLE = ['failed', 'timed_out'] as const
@@ -100,10 +82,7 @@ export const SpecInput = z.strictObject({
       word(128_000),
     )
     .optional(),
-  isolation: z
-    .enum(['auto', 'none', 'sandbox', 'container'])
-    .refine(v => v !== 'container', 'containers are not available in this release; allowed: "auto", "none", "sandbox"')
-    .optional(),
+  isolation: z.enum(ISOLATIONS).optional(),
   network: z.enum(['none', 'internet', 'host']).optional(),
   resources: z
     .strictObject({
@@ -130,7 +109,14 @@ export const SpecInput = z.strictObject({
   outputLimit: size('outputLimit').optional(),
   outputs: z.array(Glob).max(100).optional(),
   files: z.array(FileInput).max(1000).optional(),
-  image: later('containers are not available in this release'),
+  image: ImageName.optional(),
+  pull: z.enum(PULLS).optional(),
+  container: ContainerInput.optional(),
+  mounts: z.array(MountInput).max(32).optional(),
+  model: Model.optional(),
+  preset: text(400).optional(),
+  session: SessionInput.optional(),
+  task: TaskInput.optional(),
   secrets: z.array(SecretUseInput).max(32).optional(),
 })
 

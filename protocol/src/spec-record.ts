@@ -35,6 +35,11 @@ function specRecord(spec: JobSpec): Said<{ [K in keyof JobSpec]: unknown }> {
   if (spec.dependsOn.length > 0) said.dependsOn = spec.dependsOn
   if (spec.hold) said.hold = true
   if (spec.secrets.length > 0) said.secrets = spec.secrets
+  if (spec.container !== null) said.container = spec.container
+  if (spec.model !== null) said.model = spec.model
+  if (spec.preset !== null) said.preset = spec.preset
+  if (spec.session !== null) said.session = spec.session
+  if (spec.task !== null) said.task = spec.task
   return said
 }
 

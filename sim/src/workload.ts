@@ -102,6 +102,11 @@ const PLAIN: JobSpec = {
   dependsOn: [],
   hold: false,
   secrets: [],
+  container: null,
+  model: null,
+  preset: null,
+  session: null,
+  task: null,
 }
 
 /** The same small job over and over, for measuring. */

@@ -18,6 +18,10 @@ const SHAPE: Shape = {
   python: false,
   isolation: 'auto',
   network: null,
+  image: null,
+  pull: 'missing',
+  mounts: [],
+  target: null,
 }
 const TERMS: Terms = {
   timeoutMs: null,
@@ -26,6 +30,7 @@ const TERMS: Terms = {
   retryOn: ['failed'],
   retryInitialMs: 1,
   retryMaxMs: 2,
+  session: null,
 }
 
 /** For every field that is, or will be added: another value of its kind. */
@@ -39,7 +44,7 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
   const texts = ['', 'null', 'a', '"a"', '|']
   const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]
   const shapes = changes(SHAPE, {
-    executor: ['process'],
+    executor: ['process', 'container', 'task'],
     gpus: [1, 2],
     gpuMemoryMb: [1],
     gpuModel: texts,
@@ -52,8 +57,12 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     avoidTags: lists,
     preferTags: lists,
     python: [true],
-    isolation: ['none', 'sandbox'],
+    isolation: ['none', 'sandbox', 'container'],
     network: ['none', 'internet', 'host'],
+    image: texts,
+    pull: ['never', 'always'],
+    mounts: lists,
+    target: texts,
   })
   const terms = changes(TERMS, {
     timeoutMs: [0, 1],
@@ -62,6 +71,11 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     retryOn: [['timed_out'], ['failed', 'timed_out']],
     retryInitialMs: [2],
     retryMaxMs: [1],
+    session: [
+      { concurrency: 1, queue: 5, idleMs: 1, lifetimeMs: 1, preset: null },
+      { concurrency: 2, queue: 5, idleMs: 1, lifetimeMs: 1, preset: null },
+      { concurrency: 2, queue: 5, idleMs: 1, lifetimeMs: 1, preset: 'a' },
+    ],
   })
   const keys = [
     bucketKey('a', 0, SHAPE, TERMS),

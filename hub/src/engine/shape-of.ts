@@ -1,4 +1,4 @@
-import { isInline, type JobSpec, type Shape, type Terms } from '@stoker/protocol'
+import { isInline, type JobSpec, type Shape, type Terms, taskTarget } from '@stoker/protocol'
 
 const MB = 1_000_000
 const MIB = 2 ** 20
@@ -7,7 +7,7 @@ const MIB = 2 ** 20
 export function shapeOf(spec: JobSpec): Shape {
   const { resources, placement } = spec
   return {
-    executor: isInline(spec.type) ? 'inline' : 'process',
+    executor: executorOf(spec),
     gpus: resources.gpus,
     gpuMemoryMb: Math.floor((resources.gpuMemoryBytes ?? 0) / MIB),
     gpuModel: resources.gpuModel,
@@ -22,7 +22,24 @@ export function shapeOf(spec: JobSpec): Shape {
     python: spec.type === 'custom_script' && spec.input.interpreter === undefined,
     isolation: spec.isolation,
     network: spec.network,
+    image: spec.container?.image ?? null,
+    pull: spec.container?.pull ?? 'missing',
+    mounts: mountedOf(spec),
+    target: spec.task === null ? null : taskTarget(spec.task),
   }
+}
+
+function executorOf({ type, container, task }: JobSpec): Shape['executor'] {
+  if (task !== null) return 'task'
+  if (container !== null) return 'container'
+  return isInline(type) ? 'inline' : 'process'
+}
+
+const NONE: never[] = []
+Object.freeze(NONE)
+
+function mountedOf({ container }: JobSpec): Shape['mounts'] {
+  return container === null || container.mounts.length === 0 ? NONE : container.mounts.map(({ source }) => source)
 }
 
 export function termsOf(spec: JobSpec): Terms {
@@ -33,6 +50,7 @@ export function termsOf(spec: JobSpec): Terms {
     retryOn: spec.retries.on,
     retryInitialMs: spec.retries.initialMs,
     retryMaxMs: spec.retries.maxMs,
+    session: spec.session === null ? null : { ...spec.session, preset: spec.preset },
   }
 }
 
@@ -46,10 +64,12 @@ export function bucketKey(
 ): string {
   const { executor, gpus, gpuMemoryMb, gpuSharing, cpusMilli, memoryMb, python, isolation, network } = shape
   const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${gpuSharing}|${cpusMilli}|${memoryMb}`
-  const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}`
+  const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}`
+  const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}`
   const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`
   const { timeoutMs, lostAfterMs, retryMax, retryOn, retryInitialMs, retryMaxMs } = terms
-  const times = `${timeoutMs}|${lostAfterMs}|${retryMax}|${retryOn.join()}|${retryInitialMs}|${retryMaxMs}`
+  const kept = terms.session === null ? '' : JSON.stringify(terms.session)
+  const times = `${timeoutMs}|${lostAfterMs}|${retryMax}|${retryOn.join()}|${retryInitialMs}|${retryMaxMs}|${kept}`
   return `${priority}|${devices}|${rooms}|${tags}|${times}|${groupId}|${owner}`
 }
 

@@ -6,6 +6,7 @@ import type {
   JobState,
   OwnerLimits,
   Role,
+  RunIsolation,
   Shape,
   TerminalState,
   Terms,
@@ -62,7 +63,7 @@ export interface ActiveJob {
   lost: number
   state: Exclude<AttemptState, 'ended'>
   runningAt: number | null
-  isolation: 'inline' | 'none' | 'sandbox' | null
+  isolation: RunIsolation | null
   cancelBy: string | null
   /** Volatile: lease time at which the hub last had news of this attempt's set-up. */
   newsAt: number

@@ -20,8 +20,20 @@ const SHAPE: Shape = {
   tags: [],
   isolation: 'auto',
   network: null,
+  image: null,
+  pull: 'missing',
+  mounts: [],
+  target: null,
 }
-const TERMS = { timeoutMs: null, lostAfterMs: null, retryMax: 0, retryOn: [], retryInitialMs: 1, retryMaxMs: 1 }
+const TERMS = {
+  timeoutMs: null,
+  lostAfterMs: null,
+  retryMax: 0,
+  retryOn: [],
+  retryInitialMs: 1,
+  retryMaxMs: 1,
+  session: null,
+}
 const HARDWARE = {
   cpuModel: '',
   cores: 4,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { DependencyKind } from '../dependency.ts'
 import { JobSpec } from '../job-spec.ts'
 import { AttemptState, JobState, Outcome } from '../life.ts'
-import { Progress, Usage } from '../machine.ts'
+import { Progress, RUN_ISOLATIONS, Usage } from '../machine.ts'
 import { Priority } from '../spec-input.ts'
 
 const time = z.iso.datetime()
@@ -14,7 +14,7 @@ export const Attempt = z.object({
   worker: z.object({ id: z.string(), name: z.string() }),
   state: AttemptState,
   outcome: Outcome.nullable(),
-  isolation: z.enum(['inline', 'none', 'sandbox']).nullable(),
+  isolation: z.enum(RUN_ISOLATIONS).nullable(),
   gpus: z.array(z.string()),
   placedAt: time,
   startedAt: time.nullable(),

@@ -4,7 +4,7 @@ import { CatchUp, FireOutcome, Overlap } from '../api/schedules.ts'
 import { Role } from '../api/tokens.ts'
 import { DependencyKind } from '../dependency.ts'
 import { Outcome, TERMINAL_STATES } from '../life.ts'
-import { Abilities, Hardware, Usage } from '../machine.ts'
+import { Abilities, Hardware, RUN_ISOLATIONS, Usage } from '../machine.ts'
 import { Shape, Terms } from './shape.ts'
 
 /** Bumped when a stored change can no longer be read by the version before it. */
@@ -61,11 +61,26 @@ export const Change = z.discriminatedUnion('c', [
     ),
     key: z.object({ key: z.string(), hash: z.string() }).nullable(),
   }),
-  z.object({ c: z.literal('placed'), ...fenced, worker: z.string(), gpus: z.array(z.string()), at }),
+  z.object({
+    c: z.literal('placed'),
+    ...fenced,
+    worker: z.string(),
+    gpus: z.array(z.string()),
+    at,
+    /** The session's job, when a task takes one of its places. */
+    session: z.number().optional(),
+  }),
   z.object({ c: z.literal('starting'), job, at }),
-  z.object({ c: z.literal('running'), job, at, isolation: z.enum(['inline', 'none', 'sandbox']) }),
+  z.object({ c: z.literal('running'), job, at, isolation: z.enum(RUN_ISOLATIONS) }),
   /** Someone asked for the end of an active job; the attempt is stopping. */
-  z.object({ c: z.literal('stopRequested'), job, by: z.string(), at }),
+  z.object({
+    c: z.literal('stopRequested'),
+    job,
+    by: z.string(),
+    at,
+    /** It is a session and is only asked to leave, for the reason in `by`: that is no failure and no cancel. */
+    endsSession: z.literal(true).optional(),
+  }),
   /** The attempt's end and the job's next state are one fact. */
   z.object({
     c: z.literal('attemptEnded'),

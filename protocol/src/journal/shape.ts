@@ -1,8 +1,12 @@
 import { z } from 'zod'
+import { PULLS } from '../container-spec.ts'
+import { EXECUTORS } from '../machine.ts'
+import { Session } from '../session-spec.ts'
+import { ISOLATIONS } from '../spec-input.ts'
 
 /** A distinct request of resources and placement; equal shapes share a bucket. */
 export const Shape = z.object({
-  executor: z.enum(['inline', 'process']),
+  executor: z.enum(EXECUTORS),
   gpus: z.number(),
   gpuMemoryMb: z.number(),
   gpuModel: z.string().nullable(),
@@ -18,8 +22,14 @@ export const Shape = z.object({
   preferTags: z.array(z.string()).default([]),
   /** The worker's own Python runs the script. */
   python: z.boolean().default(false),
-  isolation: z.enum(['auto', 'none', 'sandbox']),
+  isolation: z.enum(ISOLATIONS),
   network: z.enum(['none', 'internet', 'host']).nullable(),
+  image: z.string().nullable().default(null),
+  pull: z.enum(PULLS).default('missing'),
+  /** Folders of the machine it mounts. */
+  mounts: z.array(z.string()).default([]),
+  /** What a session task waits for (`taskTarget`); null for all other jobs. */
+  target: z.string().nullable().default(null),
 })
 export type Shape = Readonly<z.infer<typeof Shape>>
 
@@ -31,5 +41,7 @@ export const Terms = z.object({
   retryOn: z.array(z.enum(['failed', 'timed_out'])),
   retryInitialMs: z.number(),
   retryMaxMs: z.number(),
+  /** The job is a session. */
+  session: Session.extend({ preset: z.string().nullable() }).nullable().default(null),
 })
 export type Terms = Readonly<z.infer<typeof Terms>>

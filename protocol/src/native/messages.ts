@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ArtifactEntry } from '../artifact.ts'
 import { JobSpec } from '../job-spec.ts'
-import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, Usage } from '../machine.ts'
+import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, RUN_ISOLATIONS, Usage } from '../machine.ts'
 import { OfferedSecrets } from '../secret.ts'
 
 /** Numbers a peer says become columns of whole numbers: anything else is refused at the door. */
@@ -18,7 +18,7 @@ const Version = z.object({ major: count, minor: count })
 
 export const AttemptReport = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('starting'), fence: Fence, at, operation: z.string().nullable() }),
-  z.object({ kind: z.literal('running'), fence: Fence, at, isolation: z.enum(['inline', 'none', 'sandbox']) }),
+  z.object({ kind: z.literal('running'), fence: Fence, at, isolation: z.enum(RUN_ISOLATIONS) }),
   z.object({ kind: z.literal('declined'), fence: Fence, at, reason: z.string() }),
   z.object({
     kind: z.literal('ended'),
@@ -96,6 +96,9 @@ export const LiveAttempt = z.object({
   progress: Progress.nullable(),
   cpus: z.number().nullable(),
   memoryBytes: z.number().nullable(),
+  pids: z.number().optional(),
+  /** Of a session: its program said that it is ready, or has finished a task. */
+  ready: z.boolean().optional(),
 })
 export type LiveAttempt = Readonly<z.infer<typeof LiveAttempt>>
 
@@ -140,6 +143,8 @@ export const Offer = z.object({
   id: z.string(),
   spec: JobSpec,
   gpus: z.array(z.string()),
+  /** Of a task: the session that takes it. */
+  session: Fence.optional(),
   /** Present when the spec names secrets; never written down by either side. */
   secrets: OfferedSecrets.optional(),
 })
@@ -158,7 +163,12 @@ export type Offers = Readonly<z.infer<typeof Offers>>
 /** All batches up to n are durable: the worker forgets them. */
 export const Ack = z.object({ t: z.literal('ack'), n: count })
 
-export const Stop = z.object({ fence: Fence, cause: z.enum(['canceled', 'stale']), by: z.string().nullable() })
+/** `session`: it is asked to leave (end of its input, then a grace), for the reason in `by`. */
+export const Stop = z.object({
+  fence: Fence,
+  cause: z.enum(['canceled', 'stale', 'session']),
+  by: z.string().nullable(),
+})
 export type Stop = Readonly<z.infer<typeof Stop>>
 
 export const Stops = z.object({ t: z.literal('stops'), stops: z.array(Stop) })

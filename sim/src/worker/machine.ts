@@ -16,7 +16,7 @@ export interface Program {
   readonly offer: Offer
   readonly startedAt: number
   readonly sizes: Record<OutputStream, number>
-  stoppedBy: { readonly cause: 'canceled' | 'stale' | 'shutdown'; readonly text: string } | null
+  stoppedBy: { readonly cause: 'canceled' | 'stale' | 'shutdown' | 'session'; readonly text: string } | null
   end: EndedReport | null
 }
 

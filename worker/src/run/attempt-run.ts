@@ -21,7 +21,7 @@ export const GRACE_MS = 10_000
 const FOLD_MS = 15
 
 export interface StopReason {
-  readonly cause: 'canceled' | 'stale' | 'shutdown'
+  readonly cause: 'canceled' | 'stale' | 'shutdown' | 'session'
   readonly text: string
 }
 

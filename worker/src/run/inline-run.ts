@@ -16,7 +16,13 @@ export interface InlinePorts {
 type InlineStop = StopReason | { readonly cause: 'deadline'; readonly text: string }
 
 const TIMED_OUT: InlineStop = { cause: 'deadline', text: 'Task timeout exceeded' }
-const OUTCOMES = { canceled: 'canceled', stale: 'canceled', shutdown: 'lost', deadline: 'timed_out' } as const
+const OUTCOMES = {
+  canceled: 'canceled',
+  stale: 'canceled',
+  session: 'canceled',
+  shutdown: 'lost',
+  deadline: 'timed_out',
+} as const
 
 /** An attempt the worker answers itself. One that takes no time is told in a single report. */
 export class InlineRun {

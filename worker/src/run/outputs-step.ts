@@ -29,7 +29,7 @@ export class OutputsStep {
   }
 
   /** The attempt is to end soon: from the program's end on, or from now if it has ended, only so long. */
-  hurry(cause: 'canceled' | 'stale' | 'shutdown', graceMs: number): void {
+  hurry(cause: 'canceled' | 'stale' | 'shutdown' | 'session', graceMs: number): void {
     const withinMs = cause === 'canceled' ? CANCELED_MS : cause === 'stale' ? 0 : graceMs
     this.#isShutDown ||= cause === 'shutdown'
     this.#withinMs = Math.min(withinMs, this.#withinMs ?? withinMs)

@@ -1,11 +1,11 @@
-import { type HubMessage, type Offer, parseJobSpec } from '@stoker/protocol'
+import { type HubMessage, type Offer, PROTOCOL, parseJobSpec } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { Spool } from './spool.ts'
 import { type SessionAction, type SessionEvent, WorkerSession } from './worker-session.ts'
 
 const welcome: HubMessage = {
   t: 'welcome',
-  protocol: { major: 1, minor: 0 },
+  protocol: PROTOCOL,
   version: '0.1.0',
   epoch: 5,
   ackedBatch: 0,
