@@ -1,11 +1,4 @@
-import {
-  type Line,
-  LineSplitter,
-  type OutputStream,
-  type ProgramEvent,
-  type Progress,
-  parseLine,
-} from '@stoker/protocol'
+import { eventIn, type Line, LineSplitter, type OutputStream, type ProgramEvent, type Progress } from '@stoker/protocol'
 
 const KEPT_STDERR_LINES = 10
 const MAX_LINE_CHARS = 2000
@@ -60,7 +53,8 @@ export class ProgramWatch {
       if (this.#stderr.length > KEPT_STDERR_LINES) this.#stderr.shift()
       return
     }
-    if (line.text.startsWith('{')) this.#hear(parseLine(line.text, stream))
+    const said = eventIn(line, stream)
+    if (said !== null) this.#hear(said)
   }
 
   #hear({ event, fields }: ProgramEvent): void {
