@@ -1,0 +1,1 @@
+../emit/emit.py
