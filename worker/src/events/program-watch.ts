@@ -1,9 +1,7 @@
-import { eventIn, type Line, LineSplitter, type OutputStream, type ProgramEvent, type Progress } from '@stoker/protocol'
+import { eventIn, type Line, LineSplitter, MAX_RESULT_BYTES, type OutputStream, type ProgramEvent, type Progress } from '@stoker/protocol'
 
 const KEPT_STDERR_LINES = 10
 const MAX_LINE_CHARS = 2000
-/** A result travels in a report; larger ones belong into a file. */
-const MAX_RESULT_BYTES = 256 * 1024
 
 export interface Finish {
   readonly status: string
