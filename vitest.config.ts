@@ -30,7 +30,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: [`${SOURCES}/**/*.test.ts`],
+          include: [`${SOURCES}/**/*.test.ts`, 'jobs/*.test.ts'],
           exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
           expect: PATIENT,

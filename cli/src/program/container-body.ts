@@ -17,6 +17,7 @@ export function containerBody({ image, words, env, models, terminal }: Container
     User: NOBODY,
     WorkingDir: '/work',
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    Hostname: 'job',
     Labels: { 'stoker.check': 'true' },
     AttachStdin: true,
     AttachStdout: true,
@@ -32,6 +33,7 @@ export function containerBody({ image, words, env, models, terminal }: Container
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       PidsLimit: 256,
+      LogConfig: { Type: 'none', Config: {} },
       Tmpfs: {
         '/tmp': `rw,noexec,${PRIVATE},size=64m`,
         '/work': `rw,exec,${PRIVATE},mode=1777`,

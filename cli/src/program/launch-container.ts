@@ -5,6 +5,7 @@ import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { containerBody } from './container-body.ts'
 import type { Launcher, LaunchWish, Running } from './launch.ts'
+import { titleOf } from './mistake.ts'
 import type { RunEnd } from './observation.ts'
 
 export interface ContainerWish {
@@ -18,7 +19,7 @@ export interface ContainerWish {
 /** Each run is a container of its own that is removed when it has ended. */
 export function containerLauncher(engine: Engine, wish: ContainerWish): Launcher {
   return {
-    title: ['image', wish.image, ...wish.words].join(' '),
+    title: titleOf(['image', wish.image, ...wish.words]),
     modelPath: '/models',
     async start(run) {
       const name = `stoker-check-${randomUUID().slice(-12)}`

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import type { Launcher, LaunchWish, Running } from './launch.ts'
+import { titleOf } from './mistake.ts'
 import type { RunEnd } from './observation.ts'
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -21,7 +22,7 @@ export interface ProcessWish {
 
 export function processLauncher({ words, folder, modelPath, inherited }: ProcessWish): Launcher {
   return {
-    title: words.join(' '),
+    title: titleOf(words),
     modelPath,
     async start(wish) {
       const argv = wish.terminal ? ['python3', '-c', WITH_TERMINAL, ...words] : words

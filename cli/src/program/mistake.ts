@@ -39,3 +39,8 @@ const SHOWN_CHARACTERS = 80
 export function quoted(text: string): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text
 }
+
+/** A command on one line. */
+export function titleOf(words: readonly string[]): string {
+  return quoted(words.join(' ').replace(/\s+/g, ' '))
+}

@@ -1,4 +1,12 @@
-import { eventIn, type Line, LineSplitter, MAX_RESULT_BYTES, type OutputStream, type ProgramEvent, type Progress } from '@stoker/protocol'
+import {
+  eventIn,
+  type Line,
+  LineSplitter,
+  MAX_RESULT_BYTES,
+  type OutputStream,
+  type ProgramEvent,
+  type Progress,
+} from '@stoker/protocol'
 
 const KEPT_STDERR_LINES = 10
 const MAX_LINE_CHARS = 2000

@@ -1,0 +1,13 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const run = promisify(execFile)
+
+test.each(['emit', 'loading'])('the tests of jobs/%s pass', async name => {
+  const { stderr } = await run('python3', ['-B', '-W', 'error', '-m', 'unittest'], {
+    cwd: join(import.meta.dirname, name),
+  })
+  expect(stderr).toMatch(/Ran [1-9]\d* tests? in .*\n\nOK\n$/)
+})
