@@ -51,7 +51,7 @@ async function runCheck(
     input: options.input ?? {},
     env: options.env ?? {},
     modelName: options.model,
-    gpuDevice: options.gpu,
+    gpuDevice: options.gpu ?? '',
     isSession: options.session === true,
     stops: options.stop,
     limits: { timeoutMs: options.timeout, graceMs: options.grace },
@@ -81,12 +81,23 @@ async function launcherFor(
   { io }: Cli,
   scratch: string,
 ): Promise<Launcher> {
-  const models = modelPath === undefined ? null : resolve(io.folder, modelPath)
-  if (models !== null && !(await stat(models).catch(() => null))?.isDirectory())
-    throw new Failure(`--model-path should be a folder, ${models} is none`, { exitCode: EXIT.usage })
+  const models = modelPath === undefined ? null : await modelFolder(resolve(io.folder, modelPath), image !== undefined)
   if (image !== undefined) return containerLauncher(await engineOf(io.config.dockerHost), { image, words, models })
   const { inherited } = io.config
   return processLauncher({ words, folder: io.folder, modelPath: models ?? scratch, inherited })
+}
+
+const OTHERS_READ = 0o005
+
+async function modelFolder(folder: string, isForNobody: boolean): Promise<string> {
+  const found = await stat(folder).catch(() => null)
+  if (found === null || !found.isDirectory())
+    throw new Failure(`--model-path should be a folder, ${folder} is none`, { exitCode: EXIT.usage })
+  if (isForNobody && (found.mode & OTHERS_READ) !== OTHERS_READ)
+    throw new Failure(`a program in a container runs as nobody, who may not read ${folder}; try chmod o+rx`, {
+      exitCode: EXIT.usage,
+    })
+  return folder
 }
 
 async function engineOf(dockerHost: string | undefined) {

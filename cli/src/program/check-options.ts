@@ -1,5 +1,5 @@
 import { parseDuration } from '@stoker/protocol'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { gatherInput, gatherPair } from '../spec/spec-options.ts'
 
 export interface CheckOptions {
@@ -9,7 +9,7 @@ export interface CheckOptions {
   readonly session?: boolean
   readonly model: string
   readonly modelPath?: string
-  readonly gpu: string
+  readonly gpu?: string
   readonly timeout: number
   readonly grace: number
   readonly stop: boolean
@@ -23,9 +23,9 @@ export function withCheckOptions(command: Command): Command {
     .option('--env <K=V>', 'a variable of the program (repeatable)', gatherPair)
     .option('--model <name>', 'MODEL_NAME', 'check')
     .option('--model-path <folder>', 'the model, as MODEL_PATH or, in a container, as /models (an empty folder)')
-    .option('--gpu <index>', 'GPU_DEVICE; a container gets no real device', '')
-    .option('--timeout <duration>', 'longest run, like 90s', duration, 300_000)
-    .option('--grace <duration>', 'time to end when asked to', duration, 10_000)
+    .option('--gpu <index>', 'GPU_DEVICE; a container gets no real device')
+    .addOption(new Option('--timeout <duration>', 'longest run').argParser(duration).default(300_000, '5m'))
+    .addOption(new Option('--grace <duration>', 'time to end when asked to').argParser(duration).default(10_000, '10s'))
     .option('--no-stop', 'do not run it again to ask it to stop')
 }
 

@@ -33,12 +33,14 @@ export interface Checked {
 }
 
 const SESSION_TASKS = 2
+/** A run with a terminal may take longer than the one before, on a busy machine much longer; one that waits for input ends. */
+const SPARE_MS = 10_000
 
 /** Runs the program as a worker would, once more where the first run leaves a doubt, and once to ask it to stop. */
 export async function checkProgram(launcher: Launcher, wish: CheckWish): Promise<Checked> {
   const kind = wish.isSession ? 'session' : 'once'
   const main = await run(launcher, wish, kind)
-  const onTerminal = looksBuffered(main) && !wish.isSession ? await onTerminalOf(launcher, wish) : null
+  const onTerminal = looksBuffered(main) && !wish.isSession ? await onTerminalOf(launcher, wish, main) : null
   const stop = wish.stops && !wish.abandoned.aborted ? await run(launcher, wish, 'stop') : null
   return {
     main: { observation: main, outcome: outcomeFor(main, wish) },
@@ -58,8 +60,9 @@ function run(launcher: Launcher, wish: CheckWish, kind: RunKind): Promise<Observ
 }
 
 /** No terminal can be had where Python is missing: then nothing is proven. */
-async function onTerminalOf(launcher: Launcher, wish: CheckWish): Promise<Observation | null> {
-  const ran = await run(launcher, wish, 'terminal').catch(() => null)
+async function onTerminalOf(launcher: Launcher, wish: CheckWish, main: Observation): Promise<Observation | null> {
+  const timeoutMs = Math.min(wish.limits.timeoutMs, SPARE_MS + main.endedAtMs * 3)
+  const ran = await run(launcher, { ...wish, limits: { ...wish.limits, timeoutMs } }, 'terminal').catch(() => null)
   return ran !== null && eventsOf(ran).length > 0 ? ran : null
 }
 

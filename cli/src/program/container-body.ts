@@ -6,7 +6,7 @@ export interface ContainerFacts {
   readonly terminal: boolean
 }
 
-const NOBODY = '65534:65534'
+const NOBODY = 65534
 const PRIVATE = 'nosuid,nodev'
 
 /** The container a worker makes by default, with all its hardening: no network, no root, nothing to write on but /tmp and /work. */
@@ -14,16 +14,16 @@ export function containerBody({ image, words, env, models, terminal }: Container
   return {
     Image: image,
     ...(words.length === 0 ? {} : { Cmd: words }),
-    User: NOBODY,
+    User: `${NOBODY}:${NOBODY}`,
     WorkingDir: '/work',
     Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     Hostname: 'job',
     Labels: { 'stoker.check': 'true' },
-    AttachStdin: true,
+    AttachStdin: !terminal,
     AttachStdout: true,
     AttachStderr: true,
-    OpenStdin: true,
-    StdinOnce: true,
+    OpenStdin: !terminal,
+    StdinOnce: !terminal,
     Tty: terminal,
     HostConfig: {
       NetworkMode: 'none',
@@ -36,7 +36,7 @@ export function containerBody({ image, words, env, models, terminal }: Container
       LogConfig: { Type: 'none', Config: {} },
       Tmpfs: {
         '/tmp': `rw,noexec,${PRIVATE},size=64m`,
-        '/work': `rw,exec,${PRIVATE},mode=1777`,
+        '/work': `rw,exec,${PRIVATE},uid=${NOBODY},gid=${NOBODY}`,
         ...(models === null ? { '/models': `ro,${PRIVATE},size=4k` } : {}),
       },
       ...(models === null ? {} : { Binds: [`${models}:/models:ro`] }),

@@ -70,7 +70,8 @@ function running(engine: Engine, name: string, stream: Duplex, exited: Promise<u
   return {
     ended: endOf(engine, name, Promise.all([exited, drained])),
     write: line => void stream.write(line),
-    endInput: () => void stream.end(),
+    // The end of a terminal's input would be the end of its output.
+    endInput: () => void (run.terminal ? null : stream.end()),
     signal,
   }
 }

@@ -32,7 +32,7 @@ export async function observe(launcher: Launcher, wish: ObserveWish): Promise<Ob
 
 class ObservedRun {
   readonly #wish: ObserveWish
-  readonly #startedAt: number
+  #startedAt: number | null = null
   readonly #listener = new Listener()
   #running: Running | null = null
   #timers: NodeJS.Timeout[] = []
@@ -42,13 +42,11 @@ class ObservedRun {
   #inputEndedAtMs: number | null = null
   #askedAtMs: number | null = null
   #wasKilled = false
-  #awakeAt: number
+  #awakeAt = 0
   #longestNapMs = 0
 
   constructor(wish: ObserveWish) {
     this.#wish = wish
-    this.#startedAt = wish.clock()
-    this.#awakeAt = this.#startedAt
   }
 
   take(stream: 'stdout' | 'stderr', bytes: Uint8Array | null): void {
@@ -60,6 +58,7 @@ class ObservedRun {
 
   async follow(running: Running): Promise<Observation> {
     this.#running = running
+    this.#startedAt = this.#awakeAt = this.#wish.clock()
     const abandon = () => running.signal('kill')
     this.#wish.abandoned.addEventListener('abort', abandon, { once: true })
     if (this.#wish.abandoned.aborted) abandon()
@@ -147,8 +146,9 @@ class ObservedRun {
     this.#awakeAt = now
   }
 
+  /** What came before the start was known came with it: making a container is not the program's time. */
   #sinceMs(): number {
-    return this.#wish.clock() - this.#startedAt
+    return this.#startedAt === null ? 0 : this.#wish.clock() - this.#startedAt
   }
 }
 
