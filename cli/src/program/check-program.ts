@@ -22,7 +22,7 @@ export interface CheckWish {
   readonly abandoned: AbortSignal
 }
 
-export interface CheckedRun {
+interface CheckedRun {
   readonly observation: Observation
   readonly outcome: ProgramOutcome
 }

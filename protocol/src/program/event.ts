@@ -64,9 +64,14 @@ function parseEvent(line: string): ProgramEvent | null {
   const name = byType ?? knownName(event)
   if (name === null) return null
   if (typeof data === 'object' && data !== null && !Array.isArray(data))
-    return { event: name, fields: withKey({ ...data }, 'task_id', 'task_id' in data ? undefined : rest.task_id) }
+    return { event: name, fields: withOwner(data as Record<string, unknown>, rest.task_id) }
   const others = byType === null ? withKey(rest, 'type', type) : withKey(rest, 'event', event)
   return { event: name, fields: withKey(others, 'data', data) }
+}
+
+/** Whose event it is may stand beside its fields. */
+function withOwner(fields: Record<string, unknown>, taskId: unknown): Record<string, unknown> {
+  return taskId === undefined || 'task_id' in fields ? fields : { ...fields, task_id: taskId }
 }
 
 function knownName(name: unknown): ProgramEventName | null {
