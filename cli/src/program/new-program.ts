@@ -24,7 +24,8 @@ export async function newProgram(name: string, options: OutputOptions, { io }: C
   const folder = resolve(io.folder, name)
   await makeFolder(folder)
   const starter = join(io.programs, 'starter')
-  const files = (await readdir(starter)).sort()
+  const entries = await readdir(starter, { withFileTypes: true })
+  const files = entries.flatMap(entry => (entry.isFile() ? [entry.name] : [])).sort()
   for (const file of files) {
     const text = await readFile(join(starter, file), 'utf8')
     await writeFile(join(folder, file), text.replace(PLACEHOLDER, name))
