@@ -1,5 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { keeperContainer } from './container-request.ts'
 import type { KeeperOrder } from './keeper-wire.ts'
 import { checkSocketPath } from './line-channel.ts'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
@@ -51,7 +52,10 @@ class ProcessExecutor implements Executor {
 
   async start(order: LaunchOrder): Promise<Execution> {
     if (!KEY.test(order.key)) throw new Error(`attempt key ${JSON.stringify(order.key)} does not match ${KEY}`)
-    if (order.argv.length === 0) throw new Error(`attempt ${order.key} names no program: argv is empty`)
+    if ((order.container !== null) !== (order.isolation === 'container'))
+      throw new Error(`attempt ${order.key} has isolation ${order.isolation}: a container is ordered with it, and only then`)
+    if (order.argv.length === 0 && order.container === null)
+      throw new Error(`attempt ${order.key} names no program: argv is empty`)
     await this.reattach()
     const slot = this.#free.pop()
     if (slot === undefined)
@@ -96,12 +100,13 @@ class ProcessExecutor implements Executor {
   }
 
   async #keeperOrder(order: LaunchOrder, slot: number): Promise<KeeperOrder> {
-    const { isolation, network, devices: _, visiblePaths: __, ...rest } = order
+    const { isolation, network, devices: _, visiblePaths: __, container: ___, ...rest } = order
     const folder = resolve(order.folder)
-    if (isolation === 'none') return { ...rest, folder, sandbox: null }
+    if (isolation === 'none') return { ...rest, folder, sandbox: null, container: null }
+    if (isolation === 'container') return { ...rest, folder, sandbox: null, container: keeperContainer(order) }
     this.#system ??= await describeSystem(this.#options.toolPath ?? TOOL_PATH)
     const uid = process.getuid?.() === 0 ? (this.#options.firstUid ?? FIRST_UID) + slot : null
     const options = sandboxOptions({ ...order, folder }, this.#system)
-    return { ...rest, folder, sandbox: { options, uid, internet: network === 'internet' } }
+    return { ...rest, folder, sandbox: { options, uid, internet: network === 'internet' }, container: null }
   }
 }
