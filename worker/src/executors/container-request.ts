@@ -64,7 +64,6 @@ function hostConfig({ folder, limits, network }: LaunchOrder, container: Contain
     SecurityOpt: ['no-new-privileges'],
     // All output is in the attempt's files; a second copy at the engine would have no limit.
     LogConfig: { Type: 'none', Config: {} },
-    Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
     Mounts: [work, ...binds].map(({ source, target, readOnly }) => ({
       Type: 'bind',
       Source: source,

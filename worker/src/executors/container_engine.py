@@ -47,8 +47,8 @@ class Engine:
         return Line(self.path, "\r\n".join(words).encode() + content, wait_s)
 
     def hear_head(self, line):
-        status, head = line.head()
-        self.is_podman = "libpod" in head.lower()
+        status, names = line.head()
+        self.is_podman = "libpod" in names.get("server", "")
         if status >= 400:
             raise EngineRefused(status, message_of(line.rest()))
 
@@ -56,7 +56,11 @@ class Engine:
         """The container's streams, both ways; no byte of a body, which podman would hand to the program."""
         query = f"stream=1&stdout=1&stderr=1&stdin={int(has_stdin)}"
         line = self.open("POST", f"/containers/{name}/attach?{query}", head=("Connection: Upgrade", "Upgrade: tcp"))
-        self.hear_head(line)
+        try:
+            self.hear_head(line)
+        except (EngineAway, EngineRefused):
+            line.close()
+            raise
         return line
 
     def labelled(self, **labels):
@@ -74,7 +78,7 @@ class Engine:
 
 class Line:
     def __init__(self, path, words, wait_s):
-        self.held, self.socket = b"", socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        self.held, self.length, self.socket = b"", -1, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         self.socket.settimeout(wait_s)
         try:
             self.socket.connect(path)
@@ -96,11 +100,14 @@ class Line:
             if not self.more() or len(self.held) > LONGEST_HEAD:
                 raise EngineAway("the container engine went away before it answered")
         text, _, self.held = self.held.partition(b"\r\n\r\n")
-        lines = text.decode("latin-1").split("\r\n")
-        return int(lines[0].split()[1]), "\n".join(lines[1:])
+        first, *lines = text.decode("latin-1").lower().split("\r\n")
+        names = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        self.length = int(names.get("content-length", -1))
+        return int(first.split()[1]), names
 
     def rest(self):
-        while self.more():
+        """All of the answer; a refused upgrade does not hang up after it."""
+        while len(self.held) != self.length and self.more():
             pass
         return self.held
 

@@ -81,10 +81,13 @@ class Pump:
                     moves[fd]()
                     drain_until = None
             if time.monotonic() >= sample_at:
+                if self.is_drained and not self.is_told and self.container.has_ended():
+                    break
                 self.container.look()
                 self.every_s = min(LAST_SAMPLE_S, self.every_s * 2)
                 sample_at = time.monotonic() + self.every_s
             if drain_until is None and (self.is_drained or self.is_told):
+                self.every_s, sample_at = FIRST_SAMPLE_S / 2, time.monotonic()
                 drain_until = time.monotonic() + DRAIN_S
         return self.told.partition(b"\r\n\r\n")[2]
 

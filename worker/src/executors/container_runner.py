@@ -92,6 +92,9 @@ class ContainerRun:
                 self.id = self.engine.call("POST", f"/containers/create?name={urllib.parse.quote(self.wanted['name'])}",
                                            body)["Id"]
             except EngineRefused as refusal:
+                if refusal.status == 404 and self.engine.is_podman and body["Image"] == self.wanted["request"]["Image"]:
+                    body["Image"] = f"localhost/{body['Image']}"  # what was built here has no shorter name
+                    continue
                 if "already in use" not in str(refusal) or time.monotonic() > until:
                     raise
                 time.sleep(AGAIN_S)
@@ -136,6 +139,15 @@ class ContainerRun:
 
     def is_alive(self):
         return self.pid > 0 and is_inside(self.pid, self.id)
+
+    def has_ended(self):
+        """Podman looks only four times a second whether one it waits for is over, so it is asked."""
+        if not self.engine.is_podman:
+            return False
+        try:
+            return not self.engine.call("GET", f"/containers/{self.id}/json", wait_s=10)["State"]["Running"]
+        except (EngineAway, EngineRefused):
+            return False
 
     def look(self):
         """The latest is kept, and the most of what may also shrink."""
@@ -189,7 +201,7 @@ class ContainerRun:
         except (EngineAway, EngineRefused):
             if code is None:
                 return {"lost": "the container engine went away, and with it how the container ended"}
-        if code in (126, 127) and (why := self.not_runnable()):
+        if code in (1, 126, 127) and (why := self.not_runnable()):
             return {"startError": why}
         oom = oom or self.seen.get("oom_kills", 0) > 0
         return {"code": code, "oom": oom and self.order["limits"]["memoryBytes"] is not None}
@@ -200,7 +212,7 @@ class ContainerRun:
         named = f"program not found in the image {self.wanted['request']['Image']}"
         if last.startswith("[FATAL tini") and "] exec " in last:
             return f"{named}: {last.partition('] exec ')[2]}"
-        if "catatonit" in last and "exec" in last:
+        if last.startswith("ERROR (catatonit") and "failed to exec pid1" in last:
             return f"{named}: {' '.join(self.order['argv'][:1])}: {last.rpartition(': ')[2]}"
         return None
 

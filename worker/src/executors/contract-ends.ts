@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { TestEngine } from '../../../tests/harness/engine.ts'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
 import { finish, PYTHON, printed, processesWith, Workbench } from './workbench.ts'
 
@@ -34,12 +35,12 @@ print(made, flush=True)
 `
 
 /** What every way of running a program promises about stopping it, its whole tree, and its limits. */
-export function describeEnds(isolation: LaunchOrder['isolation']): void {
-  describe(`the end of a program with isolation ${isolation}`, () => {
+export function describeEnds(isolation: LaunchOrder['isolation'], engine: TestEngine | null = null): void {
+  describe(`the end of a program with isolation ${isolation}${engine === null ? '' : ` on ${engine.kind}`}`, () => {
     let bench: Workbench
     let executor: Executor
     beforeAll(async () => {
-      bench = await Workbench.open()
+      bench = await Workbench.open(engine)
       executor = bench.executor()
     })
     afterAll(() => bench.close())

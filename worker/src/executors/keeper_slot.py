@@ -86,11 +86,10 @@ class Keeper(WorkerEnd):
         for stream in launch.streams:
             self.watch(stream.pipe, lambda stream=stream: self.pump(stream))
         now = time.monotonic()
-        if order["deadlineMs"] is not None:
-            self.timers[self.deadline] = now + order["deadlineMs"] / 1000
         self.sampler = Sampler(order, launch.limits_by)
         self.timers[self.sample] = now + self.sampler.every_s
         if self.has_begun:
+            self.set_deadline()
             self.timers[self.tell_started] = now + TELL_START_S
         self.timers[launch.leaves.step_out] = now + (YOUNG_S if launch.leaves is self.leaves else 0)
 
@@ -99,11 +98,14 @@ class Keeper(WorkerEnd):
         launch, pipe = self.launch, self.launch.report
         began, self.has_begun = not self.has_begun, launch.is_running()
         if began and self.has_begun:
-            if self.deadline in self.timers:
-                self.timers[self.deadline] = time.monotonic() + launch.order["deadlineMs"] / 1000
+            self.set_deadline()
             self.tell_started()
         if launch.report is None:
             self.unwatch(pipe)
+
+    def set_deadline(self):
+        if self.launch.order["deadlineMs"] is not None:
+            self.timers[self.deadline] = time.monotonic() + self.launch.order["deadlineMs"] / 1000
 
     def tell_started(self):
         self.tell("started", **self.start())

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { expect, vi } from 'vitest'
-import type { Execution, Executor, Exit, LaunchOrder } from './port.ts'
+import { IMAGE, type TestEngine } from '../../../tests/harness/engine.ts'
+import { containersOf } from '../../../tests/harness/engine-api.ts'
+import type { ContainerOrder, Execution, Executor, Exit, LaunchOrder } from './port.ts'
 import { createProcessExecutor, type ProcessExecutorOptions } from './process-executor.ts'
 
 /** Debian's own interpreter: visible in a sandbox, unlike one in somebody's home. */
@@ -15,15 +17,17 @@ let orders = 0
 /** A temporary place with executors and attempts, which proves at the end that nothing of them is left. */
 export class Workbench {
   readonly root: string
+  readonly #engine: TestEngine | null
   readonly #executors: Executor[] = []
   readonly #keys: string[] = []
 
-  private constructor(root: string) {
+  private constructor(root: string, engine: TestEngine | null) {
     this.root = root
+    this.#engine = engine
   }
 
-  static async open(): Promise<Workbench> {
-    return new Workbench(await mkdtemp(join(tmpdir(), 'stoker-')))
+  static async open(engine: TestEngine | null = null): Promise<Workbench> {
+    return new Workbench(await mkdtemp(join(tmpdir(), 'stoker-')), engine)
   }
 
   get runtimeDir(): string {
@@ -41,7 +45,12 @@ export class Workbench {
     const folder = join(this.root, key)
     await mkdir(join(folder, 'work'), { recursive: true })
     this.#keys.push(key)
-    return { ...ORDINARY, key, folder, argv, ...changes }
+    const container = changes.isolation === 'container' ? this.aContainer({ name: `gpu-task-${key}` }) : null
+    return { ...ORDINARY, key, folder, argv, container, ...changes }
+  }
+
+  aContainer(changes: Partial<ContainerOrder> = {}): ContainerOrder {
+    return { ...HARDENED, engine: this.#engine?.socket ?? '/no/engine.sock', ...changes }
   }
 
   /** Closes what is open; then no process, cgroup or socket of this bench may exist, and its folder is removed. */
@@ -58,6 +67,9 @@ export class Workbench {
     await vi.waitFor(async () => expect(await processesWith(this.root)).toEqual([]), settings)
     expect(await processesWith(...this.#keys.map(key => `STOKER_ATTEMPT=${key}\0`))).toEqual([])
     expect(await groupsOf(this.#keys)).toEqual([])
+    const containers = this.#engine === null ? [] : await containersOf(this.#engine.socket)
+    const mine = containers.filter(({ Labels }) => this.#keys.includes(Labels['stoker.attempt'] ?? ''))
+    expect(mine.map(({ Names }) => Names)).toEqual([])
     await vi.waitFor(async () => expect(await groupsOfTheDead()).toEqual([]), settings)
   }
 }
@@ -75,6 +87,20 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   secrets: null,
   devices: [],
   visiblePaths: [],
+}
+
+const HARDENED: Omit<ContainerOrder, 'engine'> = {
+  image: IMAGE,
+  name: 'gpu-task-test',
+  labels: { 'stoker.worker_id': 'test-worker' },
+  user: null,
+  workdir: null,
+  writableRoot: false,
+  shmBytes: null,
+  tmpBytes: 64 << 20,
+  cpus: null,
+  binds: [],
+  deviceIds: [],
 }
 
 /** An attempt's whole result, with the slot given back. */
