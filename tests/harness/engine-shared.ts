@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FolderLocked, lockFolder } from '@stoker/files'
 import { inject } from 'vitest'
-import { type EngineKind, offlineImage, startEngine, type TestEngine, whyNoEngine } from './engine.ts'
+import {
+  type EngineKind,
+  type EngineOptions,
+  offlineImage,
+  startEngine,
+  type TestEngine,
+  whyNoEngine,
+} from './engine.ts'
 
 const LOOK_EVERY_MS = 30
 
@@ -14,16 +21,16 @@ export async function sharedEngine(kind: EngineKind): Promise<TestEngine | strin
   if (missing !== null) return missing
   return alone(async home => {
     const folder = join(home, kind)
-    if (!existsSync(join(folder, 'pid'))) return startEngine(kind, folder, await offlineImage(home))
+    if (!existsSync(join(folder, 'pid'))) return startEngine(kind, folder, await offlineImage(home), { gpuStub: true })
     const pid = Number(await readFile(join(folder, 'pid'), 'utf8'))
     return { kind, folder, socket: join(folder, 'e.sock'), pid }
   })
 }
 
 /** For tests that kill an engine: one of their own, with the same image. */
-export async function ownEngine(folder: string, flags: readonly string[] = []): Promise<TestEngine> {
+export async function ownEngine(folder: string, options: EngineOptions = {}): Promise<TestEngine> {
   const image = await alone(offlineImage)
-  return startEngine('docker', folder, image, flags)
+  return startEngine('docker', folder, image, options)
 }
 
 async function alone<T>(work: (home: string) => Promise<T>): Promise<T> {

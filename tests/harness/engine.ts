@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +16,9 @@ const READY_TRIES = 1000
 const PATH = `${process.env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`
 const PODMAN_CONFIG = '[containers]\ndefault_ulimits=["nofile=4096:4096","nproc=4096:4096"]\n'
 
+/** Dockerd looks for it when it starts. */
+const GPU_HOOK = 'nvidia-container-runtime-hook'
+
 export type EngineKind = 'docker' | 'podman'
 
 /** A real engine of the tests' own: nothing outside its folder knows of it. */
@@ -26,16 +29,24 @@ export interface TestEngine {
   readonly pid: number
 }
 
+export interface EngineOptions {
+  readonly flags?: readonly string[]
+  /** Lets requests for GPUs through without there being one: proves who is given which, nothing else. */
+  readonly gpuStub?: boolean
+}
+
 /** Starts an engine in a folder; an earlier one's containers and images are still there. */
 export async function startEngine(
   kind: EngineKind,
   folder: string,
   imageTar: string,
-  flags: readonly string[] = [],
+  { flags = [], gpuStub = false }: EngineOptions = {},
 ): Promise<TestEngine> {
   await mkdir(join(folder, 'stub'), { recursive: true })
   const socket = join(folder, 'e.sock')
-  const argv = kind === 'docker' ? await dockerCommand(folder, flags) : await podmanCommand(folder)
+  if (gpuStub) await writeFile(join(folder, 'stub', GPU_HOOK), '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 })
+  const argv = kind === 'docker' ? dockerCommand(folder, flags) : await podmanCommand(folder)
+  await forgetDeadContainerd(folder)
   const log = openSync(join(folder, 'log'), 'a')
   const env = { ...process.env, PATH: `${join(folder, 'stub')}:${PATH}`, CONTAINERS_CONF: join(folder, 'conf') }
   const child = spawn(argv[0] ?? '', argv.slice(1), { detached: true, stdio: ['ignore', log, log], env })
@@ -52,11 +63,12 @@ export async function startEngine(
 }
 
 /** Ends it by its pid, and removes its folder. */
-export async function stopEngine({ kind, folder, pid }: TestEngine): Promise<void> {
+export async function stopEngine({ folder, pid }: TestEngine): Promise<void> {
   if (isRunning(pid)) process.kill(pid, 'SIGTERM')
   for (let left = READY_TRIES; left > 0 && isRunning(pid); left -= 1) await sleep(ASK_EVERY_MS)
   if (isRunning(pid)) throw new Error(`the engine ${pid} in ${folder} does not end`)
-  if (kind === 'podman') spawnSync('umount', ['-l', join(folder, 'root', 'overlay')])
+  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n').map(line => line.split(' ')[1] ?? '')
+  for (const place of mounts.filter(each => each.startsWith(`${folder}/`)).reverse()) spawnSync('umount', ['-l', place])
   await removeTree(folder)
 }
 
@@ -76,9 +88,14 @@ export function whyNoEngine(kind: EngineKind): string | null {
   return missing.length === 0 ? null : `${missing.join(', ')} not installed: nothing was tried on ${kind}`
 }
 
-async function dockerCommand(folder: string, flags: readonly string[]): Promise<string[]> {
-  const hook = join(folder, 'stub', 'nvidia-container-runtime-hook')
-  await writeFile(hook, '#!/bin/sh\ncat >/dev/null\n', { mode: 0o755 })
+/** A killed dockerd takes its containerd along; where nobody buries the dead, the next one believes it alive. */
+async function forgetDeadContainerd(folder: string): Promise<void> {
+  const file = join(folder, 'exec', 'containerd', 'containerd.pid')
+  const pid = Number(await readFile(file, 'utf8').catch(() => '0'))
+  if (pid > 0 && !isRunning(pid)) await rm(file)
+}
+
+function dockerCommand(folder: string, flags: readonly string[]): string[] {
   const places = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')]
   const quiet = ['--bridge=none', '--iptables=false', '--ip6tables=false', '--ip-forward=false', '--ip-masq=false']
   const files = ['--pidfile', join(folder, 'dockerd.pid'), '-H', `unix://${join(folder, 'e.sock')}`]

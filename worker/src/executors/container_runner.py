@@ -18,7 +18,7 @@ from keeper_tree import give, send_signal
 AGAIN_S = 0.1
 NAME_FREE_S = 20  # for an earlier attempt's container of the same name to go
 ENGINE_BACK_S = 30  # for an engine to come back and tell about a container that no longer runs
-REMOVE_S = 20
+REMOVE_S, ENGINE_RESTART_S = 20, 3
 REAL_CODES = set(range(255)) - {137, 143}  # others are also what an engine makes up for a container that ended without it
 
 
@@ -173,8 +173,8 @@ class ContainerRun:
             except EngineAway:
                 pass
             if not self.is_alive():
-                if signal.SIGQUIT in self.asked:
-                    return {"code": 128 + signal.SIGKILL}, None, None
+                if self.asked:
+                    return {"code": 128 + (signal.SIGKILL if signal.SIGQUIT in self.asked else signal.SIGTERM)}, None, None
                 until = until or time.monotonic() + ENGINE_BACK_S
                 if time.monotonic() > until:
                     return {"lost": "the container engine went away, and with it how the container ended"}, None, None
@@ -227,14 +227,13 @@ class ContainerRun:
         return f"the container engine did not start image {image}: {text}"
 
     def remove(self):
+        """What an engine that has gone for longer keeps is no longer running; a later look for strays removes it."""
         until = time.monotonic() + REMOVE_S
-        while True:
+        while time.monotonic() < until:
             try:
                 if self.engine.remove(self.id):
                     return True
             except EngineAway:
-                if not os.path.exists(self.engine.path):
-                    return False
-            if time.monotonic() > until:
-                return False
+                until = min(until, time.monotonic() + ENGINE_RESTART_S)
             time.sleep(AGAIN_S)
+        return False
