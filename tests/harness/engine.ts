@@ -67,7 +67,9 @@ export async function stopEngine({ folder, pid }: TestEngine): Promise<void> {
   if (isRunning(pid)) process.kill(pid, 'SIGTERM')
   for (let left = READY_TRIES; left > 0 && isRunning(pid); left -= 1) await sleep(ASK_EVERY_MS)
   if (isRunning(pid)) throw new Error(`the engine ${pid} in ${folder} does not end`)
-  const mounts = readFileSync('/proc/self/mounts', 'utf8').split('\n').map(line => line.split(' ')[1] ?? '')
+  const mounts = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map(line => line.split(' ')[1] ?? '')
   for (const place of mounts.filter(each => each.startsWith(`${folder}/`)).reverse()) spawnSync('umount', ['-l', place])
   await removeTree(folder)
 }

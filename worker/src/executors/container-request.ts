@@ -19,7 +19,7 @@ export interface Ids {
   readonly gid: number
 }
 
-/** An order for a container as its keeper takes it; files in it belong to the worker, so a worker that is not root has but one user to give. */
+/** An order for a container as its keeper takes it. */
 export function keeperContainer(order: LaunchOrder, worker: Ids = ownIds()): KeeperContainer {
   const { container } = order
   if (container === null) throw new Error(`attempt ${order.key} orders no container`)

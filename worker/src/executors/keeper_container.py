@@ -36,6 +36,12 @@ class ContainerLaunch(Launch):
     def plain(self):
         if self.secret_folder.files and not self.order["secrets"]["memoryFolder"]:
             raise Refused("secrets are never written to a disk, and no folder in memory was named for them")
+        request, own = self.order["container"]["request"], f"{os.getuid()}:{os.getgid()}"
+        if os.getuid() != 0 and request["User"] != own:
+            raise Refused(f"a worker that is not root runs containers as its own user {own}, not as {request['User']}")
+        for mount in request["HostConfig"]["Mounts"]:
+            if not os.path.exists(mount["Source"]):
+                raise Refused(f"{mount['Source']} does not exist, and the container is to see it at {mount['Target']}")
         self.secret_folder.fill()
         return [], {}, None
 
