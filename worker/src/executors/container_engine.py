@@ -6,7 +6,7 @@ import time
 import urllib.parse
 
 VERSION = "/v1.40"  # the oldest with all that is used; dockerd and podman both answer to it
-ANSWER_S = 120
+ANSWER_S = 60
 LONGEST_HEAD = 1 << 16
 
 

@@ -7,6 +7,7 @@ import { callEngine, containersOf } from '../../../tests/harness/engine-api.ts'
 import { sharedEngine } from '../../../tests/harness/engine-shared.ts'
 import { readExitRecord } from './exit-record.ts'
 import type { Execution, LaunchOrder } from './port.ts'
+import { benchEngine } from './test-bench-engine.ts'
 import { startAndKillWorker } from './test-killed-worker.ts'
 import { finish, parentOf, printed, processesWith, Workbench } from './workbench.ts'
 
@@ -25,7 +26,7 @@ function describeKills(engine: TestEngine): void {
   describe(`a container on ${engine.kind} is not left behind`, () => {
     let bench: Workbench
     beforeEach(async () => {
-      bench = await Workbench.open(engine)
+      bench = await Workbench.open(benchEngine(engine))
     })
     afterEach(() => bench.close())
 

@@ -6,6 +6,7 @@ import { isRunning, stopEngine, type TestEngine, whyNoEngine } from '../../../te
 import { containersOf } from '../../../tests/harness/engine-api.ts'
 import { ownEngine } from '../../../tests/harness/engine-shared.ts'
 import type { LaunchOrder } from './port.ts'
+import { benchEngine } from './test-bench-engine.ts'
 import { finish, printed, processesWith, Workbench } from './workbench.ts'
 
 const SOON = { timeout: 30_000, interval: 20 }
@@ -26,7 +27,7 @@ describe('an engine that goes away', () => {
   async function setUp(flags: readonly string[] = []) {
     const folder = await mkdtemp(join(tmpdir(), 'stoker-e-'))
     let engine = await ownEngine(folder, { flags })
-    const bench = await Workbench.open(engine)
+    const bench = await Workbench.open(benchEngine(engine))
     const own = { engine, bench }
     open.push(own)
     const anOrder = (argv: readonly string[], changes: Partial<LaunchOrder> = {}) =>

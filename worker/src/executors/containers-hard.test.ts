@@ -5,6 +5,7 @@ import { IMAGE, type TestEngine } from '../../../tests/harness/engine.ts'
 import { containersOf } from '../../../tests/harness/engine-api.ts'
 import { sharedEngine } from '../../../tests/harness/engine-shared.ts'
 import type { ContainerOrder, Executor, LaunchOrder } from './port.ts'
+import { benchEngine } from './test-bench-engine.ts'
 import { finish, PYTHON, printed, Workbench } from './workbench.ts'
 
 const MIB = 1 << 20
@@ -43,7 +44,7 @@ function describeHardness(engine: TestEngine): void {
     let bench: Workbench
     let executor: Executor
     beforeAll(async () => {
-      bench = await Workbench.open(engine)
+      bench = await Workbench.open(benchEngine(engine))
       executor = bench.executor()
     })
     afterAll(() => bench.close())

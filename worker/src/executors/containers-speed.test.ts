@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { IMAGE } from '../../../tests/harness/engine.ts'
 import { sharedEngine } from '../../../tests/harness/engine-shared.ts'
+import { benchEngine } from './test-bench-engine.ts'
 import { Workbench } from './workbench.ts'
 
 const ROUNDS = 12
@@ -14,7 +15,7 @@ it('a container job costs about what a bare docker run costs', async context => 
   const engine = await sharedEngine('docker')
   if (typeof engine === 'string') return context.skip(engine)
   if (spawnSync('docker', ['--version']).status !== 0) return context.skip('no docker command to compare with')
-  const bench = await Workbench.open(engine)
+  const bench = await Workbench.open(benchEngine(engine))
   const executor = bench.executor()
   const ours: number[] = []
   const bare: number[] = []

@@ -2,6 +2,7 @@ import { it } from 'vitest'
 import { sharedEngine } from '../../../tests/harness/engine-shared.ts'
 import { describeResults } from './contract.ts'
 import { describeEnds } from './contract-ends.ts'
+import { benchEngine } from './test-bench-engine.ts'
 
 const docker = await sharedEngine('docker')
 const podman = await sharedEngine('podman')
@@ -10,6 +11,6 @@ if (typeof podman === 'string') console.log(podman)
 
 for (const engine of [docker, podman]) {
   if (typeof engine === 'string') continue
-  describeResults('container', engine)
-  describeEnds('container', engine)
+  describeResults('container', benchEngine(engine))
+  describeEnds('container', benchEngine(engine))
 }

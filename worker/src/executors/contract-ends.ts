@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { TestEngine } from '../../../tests/harness/engine.ts'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
-import { finish, PYTHON, printed, processesWith, Workbench } from './workbench.ts'
+import { type BenchEngine, finish, PYTHON, printed, processesWith, Workbench } from './workbench.ts'
 
 /** Leaves its session, its parents and its name behind, ignores SIGTERM, and every process is replaced within a millisecond. */
 const HYDRA = `
@@ -35,7 +34,7 @@ print(made, flush=True)
 `
 
 /** What every way of running a program promises about stopping it, its whole tree, and its limits. */
-export function describeEnds(isolation: LaunchOrder['isolation'], engine: TestEngine | null = null): void {
+export function describeEnds(isolation: LaunchOrder['isolation'], engine: BenchEngine | null = null): void {
   describe(`the end of a program with isolation ${isolation}${engine === null ? '' : ` on ${engine.kind}`}`, () => {
     let bench: Workbench
     let executor: Executor

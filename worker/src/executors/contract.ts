@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestEngine } from '../../../tests/harness/engine.ts'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
-import { finish, PYTHON, printed, Workbench } from './workbench.ts'
+import { type BenchEngine, finish, PYTHON, printed, Workbench } from './workbench.ts'
 
 const BUSY = `
 import time
@@ -15,7 +14,7 @@ time.sleep(600)
 `
 
 /** What every way of running a program promises about results, input and output. */
-export function describeResults(isolation: LaunchOrder['isolation'], engine: TestEngine | null = null): void {
+export function describeResults(isolation: LaunchOrder['isolation'], engine: BenchEngine | null = null): void {
   describe(`results of a program with isolation ${isolation}${engine === null ? '' : ` on ${engine.kind}`}`, () => {
     let bench: Workbench
     let executor: Executor

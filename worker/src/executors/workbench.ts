@@ -4,8 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { expect, vi } from 'vitest'
-import { IMAGE, type TestEngine } from '../../../tests/harness/engine.ts'
-import { containersOf } from '../../../tests/harness/engine-api.ts'
 import type { ContainerOrder, Execution, Executor, Exit, LaunchOrder } from './port.ts'
 import { createProcessExecutor, type ProcessExecutorOptions } from './process-executor.ts'
 
@@ -14,19 +12,28 @@ export const PYTHON = '/usr/bin/python3'
 
 let orders = 0
 
+/** A real container engine, as far as a bench needs it. */
+export interface BenchEngine {
+  readonly kind: string
+  readonly socket: string
+  readonly image: string
+  /** Keys of the attempts that have a container there. */
+  attempts(): Promise<readonly string[]>
+}
+
 /** A temporary place with executors and attempts, which proves at the end that nothing of them is left. */
 export class Workbench {
   readonly root: string
-  readonly #engine: TestEngine | null
+  readonly #engine: BenchEngine | null
   readonly #executors: Executor[] = []
   readonly #keys: string[] = []
 
-  private constructor(root: string, engine: TestEngine | null) {
+  private constructor(root: string, engine: BenchEngine | null) {
     this.root = root
     this.#engine = engine
   }
 
-  static async open(engine: TestEngine | null = null): Promise<Workbench> {
+  static async open(engine: BenchEngine | null = null): Promise<Workbench> {
     return new Workbench(await mkdtemp(join(tmpdir(), 'stoker-')), engine)
   }
 
@@ -50,7 +57,8 @@ export class Workbench {
   }
 
   aContainer(changes: Partial<ContainerOrder> = {}): ContainerOrder {
-    return { ...HARDENED, engine: this.#engine?.socket ?? '/no/engine.sock', ...changes }
+    if (this.#engine === null) throw new Error('this bench has no engine for containers')
+    return { ...HARDENED, engine: this.#engine.socket, image: this.#engine.image, ...changes }
   }
 
   /** Closes what is open; then no process, cgroup or socket of this bench may exist, and its folder is removed. */
@@ -67,9 +75,7 @@ export class Workbench {
     await vi.waitFor(async () => expect(await processesWith(this.root)).toEqual([]), settings)
     expect(await processesWith(...this.#keys.map(key => `STOKER_ATTEMPT=${key}\0`))).toEqual([])
     expect(await groupsOf(this.#keys)).toEqual([])
-    const containers = this.#engine === null ? [] : await containersOf(this.#engine.socket)
-    const mine = containers.filter(({ Labels }) => this.#keys.includes(Labels['stoker.attempt'] ?? ''))
-    expect(mine.map(({ Names }) => Names)).toEqual([])
+    expect(((await this.#engine?.attempts()) ?? []).filter(key => this.#keys.includes(key))).toEqual([])
     await vi.waitFor(async () => expect(await groupsOfTheDead()).toEqual([]), settings)
   }
 }
@@ -89,8 +95,7 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   visiblePaths: [],
 }
 
-const HARDENED: Omit<ContainerOrder, 'engine'> = {
-  image: IMAGE,
+const HARDENED: Omit<ContainerOrder, 'engine' | 'image'> = {
   name: 'gpu-task-test',
   labels: { 'stoker.worker_id': 'test-worker' },
   user: null,
