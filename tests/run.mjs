@@ -9,6 +9,8 @@ const TOOLS = {
   slirp4netns: 'slirp4netns',
   ip: 'iproute2',
   curl: 'curl',
+  dockerd: 'docker.io',
+  busybox: 'busybox-static',
   zsh: 'zsh',
   fish: 'fish',
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
-import { finish, PYTHON, printed, processesWith, Workbench } from './workbench.ts'
+import { type BenchEngine, finish, PYTHON, printed, processesWith, Workbench } from './workbench.ts'
 
 /** Leaves its session, its parents and its name behind, ignores SIGTERM, and every process is replaced within a millisecond. */
 const HYDRA = `
@@ -34,12 +34,12 @@ print(made, flush=True)
 `
 
 /** What every way of running a program promises about stopping it, its whole tree, and its limits. */
-export function describeEnds(isolation: LaunchOrder['isolation']): void {
-  describe(`the end of a program with isolation ${isolation}`, () => {
+export function describeEnds(isolation: LaunchOrder['isolation'], engine: BenchEngine | null = null): void {
+  describe(`the end of a program with isolation ${isolation}${engine === null ? '' : ` on ${engine.kind}`}`, () => {
     let bench: Workbench
     let executor: Executor
     beforeAll(async () => {
-      bench = await Workbench.open()
+      bench = await Workbench.open(engine)
       executor = bench.executor()
     })
     afterAll(() => bench.close())

@@ -1,8 +1,19 @@
+import type { EngineRequest } from './container-request.ts'
 import type { Exit, LaunchOrder, OutputSizes, Usage } from './port.ts'
 
-/** A launch as the keeper needs it: the sandbox already spelled out as bubblewrap options. */
-export interface KeeperOrder extends Omit<LaunchOrder, 'isolation' | 'network' | 'devices' | 'visiblePaths'> {
+/** A launch as the keeper needs it: the sandbox already spelled out as bubblewrap options, the container as the engine is asked for it. */
+export interface KeeperOrder
+  extends Omit<LaunchOrder, 'isolation' | 'network' | 'devices' | 'visiblePaths' | 'container'> {
   readonly sandbox: Sandbox | null
+  readonly container: KeeperContainer | null
+}
+
+/** The keeper adds a label of its own, the standard input where there is one, and the secrets' folder at `secretsAt`. */
+export interface KeeperContainer {
+  readonly engine: string
+  readonly name: string
+  readonly request: EngineRequest
+  readonly secretsAt: string
 }
 
 /** Besides bubblewrap's own options: `staged, bind, path, place` for a path its user may not be able to walk to, `text, content, place`, and `secret, base64, place`. */

@@ -15,6 +15,7 @@ import time
 if sys.version_info < (3, 10):
     sys.exit(f"keepers need Python 3.10 or later, {sys.executable} is {sys.version.split()[0]}")
 
+from container_engine import remove_launched
 from keeper_exit import has_exit, lost_exit, save_exit
 from keeper_groups import close_groups, find_groups, kill_leaves, remove_leaves, remove_unused
 from keeper_secrets import remove_secrets
@@ -23,6 +24,7 @@ from keeper_tree import become_subreaper, give, identity, kill_below, read, send
 
 UNATTENDED_S = 30  # a zygote whose worker died between spawn and connect
 GONE_WITHIN_S = 5
+REMOVE_S = 10  # the last of a container; the next worker's start finds what an engine that hangs keeps for longer
 DYING_S = 0.5  # between the end of a keeper's connection and its own end
 
 
@@ -70,7 +72,10 @@ def sweep(runtime, slot, keepers, force=False):
         return None
     if state["boot"] == identity(os.getpid())["boot"]:
         end_attempt(state, keepers)
-    if not has_exit(state["folder"], state["key"]):
+    is_over, container = has_exit(state["folder"], state["key"]), state.get("container")
+    if container:
+        remove_launched(container["engine"], container["launch"], REMOVE_S, may_come=not is_over)
+    if not is_over:
         tried(save_exit, state["folder"], state["key"], json.dumps(lost_exit(state["startedAtMs"])).encode())
     return {name: state[name] for name in ("key", "folder", "startedAtMs")}
 

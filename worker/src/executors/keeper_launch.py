@@ -13,10 +13,11 @@ from keeper_network import NETWORK_READY_S, attach_network
 from keeper_redact import RedactedStream, Redactor, hidden_forms
 from keeper_secrets import SecretFolder
 from keeper_stream import Stream
-from keeper_tree import give, read, tried
+from keeper_tree import give, read, send_signal, tried
 
 NICE = 10
 CRASHES = {4, 5, 6, 7, 8, 9, 11, 31}  # signals that no runtime imitates with an exit code of 128 + n
+SWEEP_AGAIN_S = 0.02
 BOX_PROCESSES = 2  # bubblewrap's monitor and its pid 1 do not count against the program
 
 
@@ -41,6 +42,12 @@ def path_of(name, tools):
     return found
 
 
+def signal_of(code, cause):
+    """An exit code of 128 + n, as whoever waits inside gives it, is a signal only where that is certain; else None."""
+    number = code - 128
+    return signal.Signals(number).name if number in CRASHES or (cause and number == signal.SIGTERM) else None
+
+
 class Launch:
     def __init__(self, order, leaves, tools, stage):
         self.order, self.leaves, self.tools, self.stage = order, leaves, tools, stage
@@ -48,7 +55,7 @@ class Launch:
         self.uid = order["sandbox"]["uid"] if self.boxed else None
         self.pid, self.streams, self.told_at, self.by_setpriv = 0, [], 0.0, False
         self.status_pipe, self.status_text, self.status_over = None, "", False
-        self.started_ms, self.network_failed = int(time.time() * 1000), None
+        self.started_ms, self.network_failed, self.report, self.container = int(time.time() * 1000), None, None, None
         self.secret_folder = SecretFolder(order["secrets"] if not self.boxed else None)
         whole = leaves.can_limit(order["limits"])
         self.limits_by = "cgroup" if whole else "rlimit" if shutil.which("prlimit", path=tools) else "none"
@@ -199,10 +206,39 @@ class Launch:
         if "exit-code" not in facts and cause is None and not oom:
             first = read(f"{self.order['folder']}/stderr").strip().splitlines()[-1:] or [f"bwrap ended with {code}"]
             return None, None, first[0].replace("bwrap: execvp ", "program not found in the sandbox: ")
-        number = code - 128
-        if number in CRASHES or (cause is not None and number == signal.SIGTERM):
-            return None, signal.Signals(number).name, None
-        return code, None, None
+        killer = signal_of(code, cause)
+        return (None, killer, None) if killer else (code, None, None)
+
+    # where a container differs from a process of the keeper's own
+
+    def is_running(self):
+        """Whether the program itself has begun; a start is told of then."""
+        return True
+
+    def end_inside(self, is_first):
+        """Ends the program from within, and for how long that is left to work; None where it must be killed from here."""
+        inner = self.inner_pid() if is_first and self.boxed else None
+        if inner is None:
+            return None
+        send_signal(inner, signal.SIGKILL)  # the kernel ends the whole namespace
+        return SWEEP_AGAIN_S
+
+    def goes_on(self):
+        """Whether another process takes over from the one that has just ended."""
+        return False
+
+    def has_oom(self):
+        return self.order["limits"]["memoryBytes"] is not None and self.leaves.oom_kills() > 0
+
+    def use(self):
+        """(cpu seconds, resident bytes, processes) where these are not the keeper's descendants."""
+        return None
+
+    def whole_use(self):
+        return None
+
+    def more_of_exit(self, cause):
+        return {}
 
     def close(self):
         self.stage.clear()

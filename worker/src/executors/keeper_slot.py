@@ -8,9 +8,10 @@ import os
 import signal
 import time
 
+from keeper_container import ContainerLaunch
 from keeper_exit import save_exit
 from keeper_groups import leaves_for, standing_leaves
-from keeper_launch import Launch, Refused
+from keeper_launch import SWEEP_AGAIN_S, Launch, Refused
 from keeper_limits import Sampler
 from keeper_stage import Stage
 from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, read, send_signal, tried, use_of,
@@ -20,7 +21,6 @@ from keeper_worker import WorkerEnd
 TELL_EVERY_S = 0.002  # a flood of output becomes at most 500 notices a second
 YOUNG_S = 0.1
 TELL_START_S = 0.005  # a silent program that ends sooner is told of once
-SWEEP_AGAIN_S = 0.02
 TURN_BYTES = 8 << 20  # one stream's share before the others are heard
 
 
@@ -70,23 +70,42 @@ class Keeper(WorkerEnd):
             return self.tell("refused", why=f"slot {self.slot} still holds {self.launch.order['key']}")
         self.exit, self.cause, self.status, self.killed, self.breach = None, None, None, False, None
         self.cpu_s, self.max_rss = 0.0, 0
-        launch = self.launch = Launch(order, leaves_for(order, self.leaves, self.groups), self.tools, self.stage)
+        kind, leaves = (ContainerLaunch, self.leaves) if order.get("container") else (
+            Launch, leaves_for(order, self.leaves, self.groups))
+        launch = self.launch = kind(order, leaves, self.tools, self.stage)
         self.record()
         try:
             launch.start()
         except Refused as refusal:
             return self.finish(str(refusal))
         except OSError as error:
-            return self.finish(f"{error.filename or order['argv'][0]}: {error.strerror}")
+            return self.finish(f"{error.filename or ' '.join(order['argv'][:1])}: {error.strerror}")
+        self.has_begun = launch.is_running()
+        if launch.report is not None:
+            self.watch(launch.report, self.on_report)
         for stream in launch.streams:
             self.watch(stream.pipe, lambda stream=stream: self.pump(stream))
         now = time.monotonic()
-        if order["deadlineMs"] is not None:
-            self.timers[self.deadline] = now + order["deadlineMs"] / 1000
         self.sampler = Sampler(order, launch.limits_by)
         self.timers[self.sample] = now + self.sampler.every_s
-        self.timers[self.tell_started] = now + TELL_START_S
+        if self.has_begun:
+            self.set_deadline()
+            self.timers[self.tell_started] = now + TELL_START_S
         self.timers[launch.leaves.step_out] = now + (YOUNG_S if launch.leaves is self.leaves else 0)
+
+    def on_report(self):
+        """A container takes long to start; its time counts from then."""
+        launch, pipe = self.launch, self.launch.report
+        began, self.has_begun = not self.has_begun, launch.is_running()
+        if began and self.has_begun:
+            self.set_deadline()
+            self.tell_started()
+        if launch.report is None:
+            self.unwatch(pipe)
+
+    def set_deadline(self):
+        if self.launch.order["deadlineMs"] is not None:
+            self.timers[self.deadline] = time.monotonic() + self.launch.order["deadlineMs"] / 1000
 
     def tell_started(self):
         self.tell("started", **self.start())
@@ -100,8 +119,9 @@ class Keeper(WorkerEnd):
 
     def do_usage(self, request):
         running = self.launch and self.launch.pid and not self.exit
-        cpu_s, rss = self.usage() if running else (0, 0)
-        self.tell("usage", id=request["id"], usage={"cpuSeconds": cpu_s, "rssBytes": rss} if running else None)
+        cpu_s, rss, pids = self.usage() if running else (0, 0, 0)
+        usage = {"cpuSeconds": cpu_s, "rssBytes": int(rss), "pids": pids}
+        self.tell("usage", id=request["id"], usage=usage if running else None)
 
     def do_release(self, _):
         if self.exit:
@@ -121,7 +141,8 @@ class Keeper(WorkerEnd):
         held = self.launch
         facts = {} if held is None else {
             **self.me, "key": held.order["key"], "folder": held.order["folder"], "startedAtMs": held.started_ms,
-            "leaves": held.leaves.paths, "uid": held.uid, "secrets": held.secret_folder.path}
+            "leaves": held.leaves.paths, "uid": held.uid, "secrets": held.secret_folder.path,
+            "container": held.container}
         os.pwrite(self.state, json.dumps(facts).ljust(1023).encode() + b"\n", 0)
 
     def sizes(self):
@@ -144,6 +165,8 @@ class Keeper(WorkerEnd):
 
     def tell_output(self):
         if self.launch and not self.exit and self.outbox == b"":
+            if not self.has_begun:
+                self.on_report()
             if self.timers.pop(self.tell_started, None) is not None:
                 self.say("started", **self.start())
             self.launch.told_at = time.monotonic()
@@ -165,7 +188,7 @@ class Keeper(WorkerEnd):
                 break
             self.cpu_s += used.ru_utime + used.ru_stime
             self.max_rss = max(self.max_rss, used.ru_maxrss * 1024)
-            if pid == self.launch.pid:
+            if pid == self.launch.pid and not self.launch.goes_on():
                 self.status, self.ended_ms = status, int(time.time() * 1000)
         if self.status is not None and self.sweep not in self.timers:
             self.sweep()
@@ -173,15 +196,14 @@ class Keeper(WorkerEnd):
     def sweep(self):
         """Kills the whole tree, again and again until reap() finds it gone."""
         first, self.killed = not self.killed, True
-        inner = self.launch.inner_pid() if first and self.launch.boxed and self.status is None else None
-        if inner:
+        if first and self.status is None and self.launch.boxed and self.launch.inner_pid():
             self.note_use()
-            send_signal(inner, signal.SIGKILL)  # the kernel ends the whole namespace
-        else:
+        left_s = self.launch.end_inside(first) if self.status is None else None
+        if left_s is None:
             self.launch.leaves.kill()
             if not first or not self.launch.leaves.paths:
                 kill_below(os.getpid())
-        self.timers[self.sweep] = time.monotonic() + SWEEP_AGAIN_S
+        self.timers[self.sweep] = time.monotonic() + (left_s or SWEEP_AGAIN_S)
 
     def stop(self, cause, grace_ms):
         """The first cause wins; a later stop can only shorten the grace."""
@@ -221,8 +243,11 @@ class Keeper(WorkerEnd):
         self.max_rss = max([int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")], default=0)
 
     def usage(self):
-        cpu_s, rss = use_of(self.tree())
-        return max(self.cpu_s + cpu_s, self.launch.leaves.cpu_s()), rss
+        if use := self.launch.use():
+            return use
+        tree = self.tree()
+        cpu_s, rss = use_of(tree)
+        return max(self.cpu_s + cpu_s, self.launch.leaves.cpu_s()), rss, len(tree)
 
     def sample(self):
         self.breach = self.sampler.breach(self.usage)
@@ -238,10 +263,14 @@ class Keeper(WorkerEnd):
             self.unwatch(stream.pipe)
         for action in (self.sweep, self.deadline, self.sample, self.tell_output, self.tell_started, launch.leaves.step_out):
             self.timers.pop(action, None)
-        oom = self.breach == "memory" or (launch.order["limits"]["memoryBytes"] is not None and launch.leaves.oom_kills() > 0)
+        oom = self.breach == "memory" or launch.has_oom()
         code, killer, failure = (None, None, start_error) if start_error else launch.outcome(
             self.status, self.cause, oom)
-        group_cpu_s = launch.leaves.cpu_s() if self.killed else 0
+        cpu_s, max_rss = launch.whole_use() or (
+            max(self.cpu_s, launch.leaves.cpu_s() if self.killed else 0), self.max_rss)
+        more = launch.more_of_exit(self.cause)
+        if launch.report is not None:
+            self.unwatch(launch.report)
         launch.close()
         if launch.leaves is self.leaves:
             self.timers[self.leaves.enter] = time.monotonic()
@@ -251,10 +280,10 @@ class Keeper(WorkerEnd):
             give(f"{launch.order['folder']}/work", os.getuid(), os.getgid())
         self.exit = {
             "exitCode": code, "signal": killer, "oom": oom, "overDisk": self.breach == "disk", "stoppedBy": self.cause,
-            "startedAtMs": launch.started_ms, "cpuSeconds": round(max(self.cpu_s, group_cpu_s), 6),
-            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
+            "startedAtMs": launch.started_ms, "cpuSeconds": round(cpu_s, 6),
+            "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
-            "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
+            "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False, **more}
         record = json.dumps(self.exit).encode()
         tried(save_exit, launch.order["folder"], launch.order["key"], record)  # on a full disk the worker still hears it
         self.tell_line(b'{"event": "ended", "sizes": %s, "exit": %s}' % (json.dumps(self.sizes()).encode(), record))

@@ -1,15 +1,19 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { keeperContainer } from './container-request.ts'
 import type { KeeperOrder } from './keeper-wire.ts'
 import { checkSocketPath } from './line-channel.ts'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
 import { describeSystem, sandboxOptions } from './sandbox.ts'
 import { Slot } from './slot.ts'
+import { type ContainerHome, removeStrays } from './stray-containers.ts'
 import { Zygote } from './zygote.ts'
 
 const ABANDONED_AFTER_MS = 5 * 60_000
 /** Above what distributions give to people, services and their sub-uid ranges of the first users. */
 const FIRST_UID = 200_000
+/** An engine that went away in the middle of an attempt may have kept its container. */
+const STRAYS_AGAIN_MS = 60_000
 const TOOL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const KEY = /^[a-z0-9-]{1,80}$/
 
@@ -26,6 +30,8 @@ export interface ProcessExecutorOptions {
   readonly firstUid?: number | undefined
   /** Where bwrap, setpriv, prlimit and slirp4netns are looked for. */
   readonly toolPath?: string | undefined
+  /** Where this worker's containers are; strays of an earlier life are looked for there. */
+  readonly containers?: ContainerHome | null | undefined
 }
 
 /** Programs started by keepers, so they survive the worker; one slot runs one attempt at a time. */
@@ -42,6 +48,8 @@ class ProcessExecutor implements Executor {
   readonly #free: Slot[] = []
   #system: Awaited<ReturnType<typeof describeSystem>> | null = null
   #found: Promise<readonly Execution[]> | null = null
+  readonly #held = new Set<string>()
+  #straysGoneAt = Number.NEGATIVE_INFINITY
 
   constructor(options: ProcessExecutorOptions) {
     const { runtimeDir, python, idleMs = ABANDONED_AFTER_MS, toolPath = TOOL_PATH } = options
@@ -51,15 +59,26 @@ class ProcessExecutor implements Executor {
 
   async start(order: LaunchOrder): Promise<Execution> {
     if (!KEY.test(order.key)) throw new Error(`attempt key ${JSON.stringify(order.key)} does not match ${KEY}`)
-    if (order.argv.length === 0) throw new Error(`attempt ${order.key} names no program: argv is empty`)
+    if ((order.container !== null) !== (order.isolation === 'container'))
+      throw new Error(
+        `attempt ${order.key} has isolation ${order.isolation}: a container is ordered with it, and only then`,
+      )
+    if (order.argv.length === 0 && order.container === null)
+      throw new Error(`attempt ${order.key} names no program: argv is empty`)
     await this.reattach()
+    if (order.container !== null) await this.#lookForStrays()
     const slot = this.#free.pop()
     if (slot === undefined)
       throw new Error(`attempt ${order.key} needs a free slot, all ${this.#options.slots} hold one`)
-    try {
-      return await slot.launch(await this.#keeperOrder(order, slot.number), () => this.#free.push(slot))
-    } catch (error) {
+    const free = () => {
+      this.#held.delete(order.key)
       this.#free.push(slot)
+    }
+    this.#held.add(order.key)
+    try {
+      return await slot.launch(await this.#keeperOrder(order, slot.number), free)
+    } catch (error) {
+      free()
       throw error
     }
   }
@@ -87,21 +106,41 @@ class ProcessExecutor implements Executor {
     for (const number of numbers) {
       const slot = new Slot(number, runtimeDir, this.#zygote)
       this.#slots.push(slot)
-      const free = () => void (number < slots && this.#free.push(slot))
+      let key = ''
+      const free = () => {
+        this.#held.delete(key)
+        if (number < slots) this.#free.push(slot)
+      }
       const execution = used.includes(number) ? await slot.adopt(free) : null
       if (execution === null) free()
       else found.push(execution)
+      key = execution?.key ?? ''
+      if (key !== '') this.#held.add(key)
     }
+    await this.#lookForStrays()
     return found
   }
 
+  /** An engine that does not answer is asked again with the next container, and one that was well now and then. */
+  async #lookForStrays(): Promise<void> {
+    const { containers } = this.#options
+    if (containers == null || performance.now() < this.#straysGoneAt + STRAYS_AGAIN_MS) return
+    const from = performance.now()
+    const isGone = removeStrays(containers, key => this.#held.has(key)).then(
+      () => true,
+      () => false,
+    )
+    if (await isGone) this.#straysGoneAt = from
+  }
+
   async #keeperOrder(order: LaunchOrder, slot: number): Promise<KeeperOrder> {
-    const { isolation, network, devices: _, visiblePaths: __, ...rest } = order
+    const { isolation, network, devices: _, visiblePaths: __, container: ___, ...rest } = order
     const folder = resolve(order.folder)
-    if (isolation === 'none') return { ...rest, folder, sandbox: null }
+    if (isolation === 'none') return { ...rest, folder, sandbox: null, container: null }
+    if (isolation === 'container') return { ...rest, folder, sandbox: null, container: keeperContainer(order) }
     this.#system ??= await describeSystem(this.#options.toolPath ?? TOOL_PATH)
     const uid = process.getuid?.() === 0 ? (this.#options.firstUid ?? FIRST_UID) + slot : null
     const options = sandboxOptions({ ...order, folder }, this.#system)
-    return { ...rest, folder, sandbox: { options, uid, internet: network === 'internet' } }
+    return { ...rest, folder, sandbox: { options, uid, internet: network === 'internet' }, container: null }
   }
 }

@@ -3,13 +3,12 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { readExitRecord } from './exit-record.ts'
 import type { LaunchOrder } from './port.ts'
-import { finish, PYTHON, parentOf, printed, processesWith, Workbench } from './workbench.ts'
+import { startAndKillWorker } from './test-killed-worker.ts'
+import { finish, parentOf, printed, processesWith, Workbench } from './workbench.ts'
 
-const WORKER = fileURLToPath(new URL('./orphaning-worker.ts', import.meta.url))
 const SOON = { timeout: 15_000, interval: 10 }
 const WAIT_FOR_GO = 'echo before; while [ ! -e go ]; do sleep 0.01; done; echo after; exit 4'
 
@@ -20,16 +19,7 @@ describe('a worker that is killed', () => {
   })
   afterEach(() => bench.close())
 
-  /** Starts the orders in a process of their own, and SIGKILLs that process once they run. */
-  async function startAndDie(orders: readonly LaunchOrder[], idleMs = 60_000): Promise<void> {
-    const options = { runtimeDir: bench.runtimeDir, python: PYTHON, slots: 4, idleMs }
-    const child = spawn(process.execPath, ['--import', 'tsx', WORKER, JSON.stringify({ options, orders })], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await Promise.race([once(child.stdout, 'data'), once(child, 'exit').then(() => expect.fail('the worker ended'))])
-    child.kill('SIGKILL')
-    await once(child, 'exit')
-  }
+  const startAndDie = (orders: readonly LaunchOrder[], idleMs?: number) => startAndKillWorker(bench, orders, idleMs)
   const letGo = ({ folder }: LaunchOrder) => writeFile(join(folder, 'work', 'go'), '')
 
   for (const isolation of ['none', 'sandbox'] as const) {

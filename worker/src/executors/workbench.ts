@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { expect, vi } from 'vitest'
-import type { Execution, Executor, Exit, LaunchOrder } from './port.ts'
+import type { ContainerOrder, Execution, Executor, Exit, LaunchOrder } from './port.ts'
 import { createProcessExecutor, type ProcessExecutorOptions } from './process-executor.ts'
 
 /** Debian's own interpreter: visible in a sandbox, unlike one in somebody's home. */
@@ -12,18 +12,29 @@ export const PYTHON = '/usr/bin/python3'
 
 let orders = 0
 
+/** A real container engine, as far as a bench needs it. */
+export interface BenchEngine {
+  readonly kind: string
+  readonly socket: string
+  readonly image: string
+  /** Keys of the attempts that have a container there. */
+  attempts(): Promise<readonly string[]>
+}
+
 /** A temporary place with executors and attempts, which proves at the end that nothing of them is left. */
 export class Workbench {
   readonly root: string
+  readonly #engine: BenchEngine | null
   readonly #executors: Executor[] = []
   readonly #keys: string[] = []
 
-  private constructor(root: string) {
+  private constructor(root: string, engine: BenchEngine | null) {
     this.root = root
+    this.#engine = engine
   }
 
-  static async open(): Promise<Workbench> {
-    return new Workbench(await mkdtemp(join(tmpdir(), 'stoker-')))
+  static async open(engine: BenchEngine | null = null): Promise<Workbench> {
+    return new Workbench(await mkdtemp(join(tmpdir(), 'stoker-')), engine)
   }
 
   get runtimeDir(): string {
@@ -41,7 +52,13 @@ export class Workbench {
     const folder = join(this.root, key)
     await mkdir(join(folder, 'work'), { recursive: true })
     this.#keys.push(key)
-    return { ...ORDINARY, key, folder, argv, ...changes }
+    const container = changes.isolation === 'container' ? this.aContainer({ name: `gpu-task-${key}` }) : null
+    return { ...ORDINARY, key, folder, argv, container, ...changes }
+  }
+
+  aContainer(changes: Partial<ContainerOrder> = {}): ContainerOrder {
+    if (this.#engine === null) throw new Error('this bench has no engine for containers')
+    return { ...HARDENED, engine: this.#engine.socket, image: this.#engine.image, ...changes }
   }
 
   /** Closes what is open; then no process, cgroup or socket of this bench may exist, and its folder is removed. */
@@ -58,6 +75,7 @@ export class Workbench {
     await vi.waitFor(async () => expect(await processesWith(this.root)).toEqual([]), settings)
     expect(await processesWith(...this.#keys.map(key => `STOKER_ATTEMPT=${key}\0`))).toEqual([])
     expect(await groupsOf(this.#keys)).toEqual([])
+    expect(((await this.#engine?.attempts()) ?? []).filter(key => this.#keys.includes(key))).toEqual([])
     await vi.waitFor(async () => expect(await groupsOfTheDead()).toEqual([]), settings)
   }
 }
@@ -66,6 +84,7 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   env: { PATH: '/usr/bin:/bin' },
   stdin: null,
   isolation: 'none',
+  container: null,
   network: 'none',
   deadlineMs: null,
   graceMs: 5_000,
@@ -74,6 +93,19 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   secrets: null,
   devices: [],
   visiblePaths: [],
+}
+
+const HARDENED: Omit<ContainerOrder, 'engine' | 'image'> = {
+  name: 'gpu-task-test',
+  labels: { 'stoker.worker_id': 'test-worker' },
+  user: null,
+  workdir: null,
+  writableRoot: false,
+  shmBytes: null,
+  tmpBytes: 64 << 20,
+  cpus: null,
+  binds: [],
+  deviceIds: [],
 }
 
 /** An attempt's whole result, with the slot given back. */

@@ -96,7 +96,7 @@ export class AttemptRun {
   #endedReport(exit: Exit): EndedReport {
     const { outcome, error, note } = this.#outcome(exit)
     const result = this.#watch.result
-    const ran = exit.startError === null && !exit.keeperLost
+    const ran = exit.startError === null && !exit.keeperLost && exit.lost === undefined
     return {
       kind: 'ended',
       fence: this.offer.fence,
@@ -116,6 +116,7 @@ export class AttemptRun {
 
   #outcome(exit: Exit): Omit<ProgramOutcome, 'outcome'> & { readonly outcome: EndedReport['outcome'] } {
     if (exit.keeperLost) return lost('its keeper vanished: the machine restarted or the keeper was killed')
+    if (exit.lost !== undefined) return lost(exit.lost)
     if (exit.stoppedBy === 'abandoned') return lost('no worker came back to it in time')
     if (exit.startError !== null) return { outcome: 'failed', error: exit.startError, note: null }
     if (exit.overDisk === true) return { outcome: 'failed', error: overDisk(this.offer), note: null }

@@ -96,6 +96,7 @@ function start(
     }),
     secrets: secrets.launch,
     ...choice,
+    container: null,
     devices: mine
       .filter(gpu => !gpu.simulated)
       .flatMap(gpu => [`/dev/nvidia${gpu.index}`, '/dev/nvidiactl', '/dev/nvidia-uvm']),
