@@ -19,10 +19,8 @@ const ENGINE: Containers = {
 function aHouse(containers?: Partial<Containers>, note: string | null = null): TestHouse {
   const house = new TestHouse()
   const { abilities } = aHello('x')
-  const isAble = containers !== undefined
-  const executors = isAble ? [...abilities.executors, 'container' as const] : abilities.executors
-  const able = isAble ? { containers: { ...ENGINE, ...containers } } : {}
-  house.join(aHello('w', { gpus: 1, abilities: { ...abilities, note, executors, ...able } }))
+  const able = containers === undefined ? {} : { containers: { ...ENGINE, ...containers } }
+  house.join(aHello('w', { gpus: 1, abilities: { ...abilities, note, ...able } }))
   return house
 }
 

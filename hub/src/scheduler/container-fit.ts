@@ -8,8 +8,8 @@ type Look = (shape: Shape & { readonly image: string }, containers: Containers, 
 export function containerFits(shape: Shape, facts: WorkerFacts): Refusal | null {
   const { image } = shape
   if (shape.executor !== 'container' || image === null) return null
-  const { executors, containers, note } = facts.abilities
-  if (containers === undefined || !executors.includes('container')) return noEngine(image, facts.name, note)
+  const { containers, note } = facts.abilities
+  if (containers === undefined) return noEngine(image, facts.name, note)
   for (const look of LOOKS) {
     const found = look({ ...shape, image }, containers, facts)
     if (found !== null) return found

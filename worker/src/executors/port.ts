@@ -9,8 +9,10 @@ export interface LaunchOrder {
   readonly env: Readonly<Record<string, string>>
   /** Fed to the program, then end of file; null is end of file at once. */
   readonly stdin: string | null
-  readonly isolation: 'none' | 'sandbox'
-  /** Means something in a sandbox only; without one the program always has the host's network. */
+  readonly isolation: 'none' | 'sandbox' | 'container'
+  /** Set exactly when isolation is 'container'; argv may then be empty: the image's own command. */
+  readonly container: ContainerOrder | null
+  /** Means something in a sandbox or container only; without one the program always has the host's network. */
   readonly network: 'none' | 'internet' | 'host'
   /** Running time after which the program is stopped, also when no worker is alive. */
   readonly deadlineMs: number | null
@@ -33,6 +35,21 @@ export interface LaunchOrder {
   readonly devices: readonly string[]
   /** Further paths shown in a sandbox, read-only and at the same place. */
   readonly visiblePaths: readonly string[]
+}
+
+export interface ContainerOrder {
+  readonly engine: string // path of the socket
+  readonly image: string
+  readonly name: string // gpu-task-<last 12 hex of the id> | gpu-session-<last 12>
+  readonly labels: Readonly<Record<string, string>>
+  readonly user: string | null // null: the default non-root user
+  readonly workdir: string | null // null: /work (the attempt's work folder is always mounted there); 'image': the image's own
+  readonly writableRoot: boolean
+  readonly shmBytes: number | null
+  readonly tmpBytes: number // tmpfs /tmp, default 64 MiB
+  readonly cpus: number | null // a hard quota
+  readonly binds: readonly { readonly source: string; readonly target: string; readonly readOnly: boolean }[] // /models among them
+  readonly deviceIds: readonly string[] // GPU uuids for DeviceRequests; empty: none
 }
 
 /** Values in base64. They pass to the keeper and from there to memory only: nothing of them is ever on a disk. */
@@ -76,6 +93,8 @@ export interface OutputSizes {
 export interface Usage {
   readonly cpuSeconds: number
   readonly rssBytes: number
+  /** Known of containers only. */
+  readonly pids?: number | undefined
 }
 
 /** One attempt's program, held by the executor until released. */

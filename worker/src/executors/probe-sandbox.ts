@@ -66,6 +66,7 @@ function probeOrder(folder: string, network: 'none' | 'internet'): LaunchOrder {
     env: { PATH: '/usr/bin:/bin' },
     stdin: null,
     isolation: 'sandbox',
+    container: null,
     network,
     deadlineMs: 20_000,
     graceMs: 0,

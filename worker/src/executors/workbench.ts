@@ -66,6 +66,7 @@ const ORDINARY: Omit<LaunchOrder, 'key' | 'folder' | 'argv'> = {
   env: { PATH: '/usr/bin:/bin' },
   stdin: null,
   isolation: 'none',
+  container: null,
   network: 'none',
   deadlineMs: null,
   graceMs: 5_000,

@@ -24,7 +24,7 @@ export class SecretsWithheld extends Error {
 /** The values of an offer, sorted by where they go. A worker that restarts never needs them again: the program has them. */
 export async function attemptSecrets(
   { spec, secrets }: Offer,
-  isolation: 'none' | 'sandbox',
+  isolation: 'none' | 'sandbox' | 'container',
   places: readonly string[] = PLACES,
 ): Promise<AttemptSecrets> {
   if (spec.secrets.length === 0) return { env: {}, launch: null }
