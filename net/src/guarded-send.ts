@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { ContentReply, ContentRequest, ContentSend } from './content/port.ts'
+import { ContentRefused, type ContentReply, type ContentRequest, type ContentSend } from './content/port.ts'
 import { type GuardedFetchOptions, MAX_REDIRECTS, parseUrl, placeOf, redirectOf } from './guarded-fetch.ts'
 import { GuardedFetchError } from './guarded-fetch-error.ts'
 import { checkedAddresses, pinnedLookup, resolveBySystem } from './resolve-host.ts'
@@ -19,13 +19,20 @@ export function guardedSend(
   return async request => {
     let place = start
     for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-      const answer = await openHop(place, request, options)
+      const answer = await openHop(place, request, options).catch(asRefusal)
       if (!('redirect' in answer)) return answer
       place = answer.redirect
     }
     const fact = `at most ${MAX_REDIRECTS} redirects are followed, ${placeOf(start)} has more`
-    throw new GuardedFetchError('fetch.redirects', fact)
+    throw new ContentRefused(400, 'fetch.redirects', fact)
   }
+}
+
+/** What the guard forbids stays forbidden; only a name without an address may have one later. */
+function asRefusal(error: unknown): never {
+  if (error instanceof GuardedFetchError && error.code !== 'fetch.unresolved')
+    throw new ContentRefused(403, error.code, error.message)
+  throw error
 }
 
 async function openHop(

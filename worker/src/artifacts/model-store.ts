@@ -118,7 +118,10 @@ export class ModelStore {
       await mkdir(dirname(target), { recursive: true, mode: 0o755 })
       const onBytes = (bytes: number) => watch.onBytes(before + bytes, all)
       const { signal, bandwidth } = watch
-      await downloadContent(file.send, file, target, { signal, bandwidth, onBytes, maxAway: MAX_AWAY })
+      await downloadContent(file.send, file, target, { signal, bandwidth, onBytes, maxAway: MAX_AWAY }).catch(cause => {
+        signal.throwIfAborted()
+        throw new Error(`${file.path} of model ${name} could not be fetched: ${reasonOf(cause)}`, { cause })
+      })
       before += file.size
     }
     for (const { path } of files) await chmod(join(partial, path), 0o444)
@@ -136,6 +139,10 @@ export class ModelStore {
       `model ${name} needs ${formatSize(needed)} and ${formatSize(reserveBytes)} to spare, the worker's disk has ${formatSize(free)} left`,
     )
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function keyOf({ files }: Model): string {
