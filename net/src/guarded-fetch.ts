@@ -3,7 +3,7 @@ import { withDeadline } from './deadline.ts'
 import { GuardedFetchError } from './guarded-fetch-error.ts'
 import { checkedAddresses, pinnedLookup, type Resolve, resolveBySystem } from './resolve-host.ts'
 
-const MAX_REDIRECTS = 5
+export const MAX_REDIRECTS = 5
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308]
 
 /** `timeoutMs` covers names, all hops and the body; `allowPrivate` may be decided per hop. */
@@ -60,7 +60,7 @@ async function fetchHop(
   }
 }
 
-function redirectOf(from: URL, { statusCode, headers }: Dispatcher.ResponseData): URL | null {
+export function redirectOf(from: URL, { statusCode, headers }: Dispatcher.ResponseData): URL | null {
   if (!REDIRECTS.includes(statusCode) || typeof headers.location !== 'string') return null
   return parseUrl(headers.location, from)
 }

@@ -17,6 +17,16 @@ export interface WorkerConfig {
   readonly allowUnsandboxed: boolean
   readonly allowHostNetwork: boolean
   readonly visiblePaths: readonly string[]
+  /** The socket of the container engine, `none`, or null: looked for in the usual places. */
+  readonly engine: string | null
+  /** Patterns; empty: every image. */
+  readonly allowedImages: readonly string[]
+  readonly allowedMounts: readonly string[]
+  readonly pulls: boolean
+  /** Null: below the data folder. */
+  readonly modelsFolder: string | null
+  /** Hosts of private networks that models may be fetched from. */
+  readonly modelHosts: readonly string[]
   readonly log: { readonly format: LogFormat; readonly level: LogLevel }
   /** Ends when its stdin does: whoever started it is gone. */
   readonly supervised: boolean
@@ -47,6 +57,12 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       'log-format': { type: 'string' },
       'log-level': { type: 'string' },
       visible: { type: 'string', multiple: true },
+      engine: { type: 'string' },
+      'allow-image': { type: 'string', multiple: true },
+      'allow-mount': { type: 'string', multiple: true },
+      'no-pull': { type: 'boolean' },
+      models: { type: 'string' },
+      'model-host': { type: 'string', multiple: true },
       supervised: { type: 'boolean' },
       'cache-size': { type: 'string' },
       bandwidth: { type: 'string' },
@@ -72,12 +88,36 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     allowUnsandboxed: values['allow-unsandboxed'] ?? false,
     allowHostNetwork: values['allow-host-network'] ?? false,
     visiblePaths: values.visible ?? [],
+    engine: engineOf(values.engine),
+    allowedImages: values['allow-image'] ?? listOf(process.env.ALLOWED_DOCKER_IMAGES),
+    allowedMounts: foldersOf('--allow-mount', values['allow-mount'] ?? []),
+    pulls: values['no-pull'] !== true,
+    modelsFolder: values.models ?? process.env.MODEL_CACHE_DIR ?? null,
+    modelHosts: values['model-host'] ?? [],
     log: logChoice({ format: values['log-format'], level: values['log-level'] }),
     supervised: values.supervised ?? false,
     cacheBytes: sizeOf('--cache-size is a size like 20GB', values['cache-size'], 0),
     bytesPerSecond: sizeOf('--bandwidth is a size per second, 10kB/s or more', values.bandwidth, 10_000),
     env: process.env,
   }
+}
+
+function engineOf(text: string | undefined): string | null {
+  if (text === undefined || text === 'none') return text ?? null
+  const path = text.replace(/^unix:\/\//, '')
+  if (!path.startsWith('/'))
+    throw new Error(`--engine is the path of a Docker or podman socket, or "none", found ${text}`)
+  return path
+}
+
+function foldersOf(option: string, folders: readonly string[]): readonly string[] {
+  const wrong = folders.find(folder => !folder.startsWith('/') || folder.split('/').includes('..'))
+  if (wrong !== undefined) throw new Error(`${option} is a folder that begins with "/", without "..", found ${wrong}`)
+  return folders
+}
+
+function listOf(text: string | undefined): readonly string[] {
+  return (text ?? '').split(',').flatMap(part => (part.trim() === '' ? [] : [part.trim()]))
 }
 
 interface TrustOptions {

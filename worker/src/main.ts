@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { bootId, createLog, freeBytes, type Log, lockFolder, processStart } from '@stoker/files'
+import { bootId, createLog, freeBytes, lockFolder, processStart } from '@stoker/files'
 import { Bandwidth, nextDelayMs } from '@stoker/net'
-import type { Abilities, Hardware } from '@stoker/protocol'
+import type { Hardware } from '@stoker/protocol'
+import { programAbilities, withEngine } from './abilities.ts'
 import { Agent } from './agent/agent.ts'
 import { loadIdentity } from './agent/identity.ts'
 import { SpoolFile } from './agent/spool-file.ts'
 import { StatusFile } from './agent/status-file.ts'
 import { InputCache } from './artifacts/input-cache.ts'
+import { ModelStore } from './artifacts/model-store.ts'
 import { readConfig, type WorkerConfig } from './config.ts'
-import type { Executor } from './executors/port.ts'
-import { probeSandbox } from './executors/probe-sandbox.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
 import { claimUids } from './executors/uid-range.ts'
 import { nativeContent } from './links/native-content.ts'
+import { EngineWatch } from './probe/engine/engine-watch.ts'
+import { findEngine } from './probe/engine/find-engine.ts'
 import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
 import { Workspaces } from './run/workspace.ts'
@@ -25,6 +27,7 @@ import { VERSION } from './version.ts'
 const WINDOW = 4096
 const GPU_SAMPLE_MS = 2000
 const DEVICE_LOOK_MS = 10_000
+const ENGINE_LOOK_MS = 60_000
 
 try {
   await main(readConfig(process.argv.slice(2)))
@@ -51,9 +54,16 @@ async function main(config: WorkerConfig): Promise<void> {
           slots: maxJobs,
           firstUid: await firstUid(identity.workerId, folder, maxJobs),
         })
-  const abilities = await findAbilities(config, executor, python?.path ?? null, log)
-  const modelsFolder = join(folder, 'no-models')
-  await mkdir(modelsFolder, { recursive: true, mode: 0o755 })
+  const programs = await programAbilities(config, python?.path ?? null, log)
+  const engine = new EngineWatch({
+    find: () => findEngine(config),
+    rules: { allowedImages: [...config.allowedImages], allowedMounts: [...config.allowedMounts], pulls: config.pulls },
+    simulated: hardware.gpus.length > 0 && hardware.gpus.every(gpu => gpu.simulated),
+    intervalMs: ENGINE_LOOK_MS,
+    changed: () => agent.tellAbilities(),
+  })
+  const abilities = () => withEngine(programs, engine.latest())
+  const models = await openModels(config, folder)
   const hostSampler = new HostSampler()
   const gpuSampler = hardware.gpus.some(gpu => !gpu.simulated)
     ? new GpuSampler({
@@ -87,7 +97,9 @@ async function main(config: WorkerConfig): Promise<void> {
       memoryBytes: hardware.memoryBytes,
       window: WINDOW,
       hardware,
-      abilities,
+      get abilities() {
+        return abilities()
+      },
     },
     spoolFile: new SpoolFile(join(folder, 'spool.jsonl')),
     workspaces,
@@ -118,19 +130,28 @@ async function main(config: WorkerConfig): Promise<void> {
       cache,
       bandwidth: config.bytesPerSecond === null ? undefined : new Bandwidth(config.bytesPerSecond),
     },
-    abilities,
+    containers: {
+      workerId: identity.workerId,
+      socket: () => engine.latest().socket,
+      imageCame: () => void engine.look(),
+    },
+    models,
+    get abilities() {
+      return abilities()
+    },
     gpus: hardware.gpus,
     python,
     visiblePaths: config.visiblePaths,
-    modelsFolder,
     env: config.env,
     now,
   })
-  if (gpuSampler !== null) await watch.start()
+  await Promise.all([gpuSampler === null ? null : watch.start(), engine.look()])
+  const { note } = engine.latest()
+  if (note !== null) log('warn', note)
   const status = new StatusFile(folder, await statusOf(config, identity.workerId, maxJobs), () => runner.count)
   const cleanUp = async () => {
     status.close()
-    await Promise.all([gpuSampler?.stop(), watch.stop(), lock.release()])
+    await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), lock.release()])
   }
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
   const leaveAlone = async (code: number) => {
@@ -142,6 +163,18 @@ async function main(config: WorkerConfig): Promise<void> {
   const ifSupervised = config.supervised ? () => leaveAlone(0) : null
   shutDownOnSignals({ agent, runner, executor, log, cleanUp, leaveAlone: ifSupervised })
   await agent.start(runner)
+}
+
+async function openModels(config: WorkerConfig, data: string): Promise<ModelStore> {
+  const folder = resolve(config.modelsFolder ?? join(data, 'models'))
+  const emptyFolder = join(data, 'no-models')
+  for (const one of [folder, emptyFolder]) await mkdir(one, { recursive: true, mode: 0o755 })
+  return new ModelStore({
+    folder,
+    emptyFolder,
+    allowedFolders: config.allowedMounts,
+    privateHosts: config.modelHosts,
+  })
 }
 
 async function defaultCacheBytes(folder: string): Promise<number> {
@@ -163,32 +196,4 @@ async function statusOf({ name, hubUrl }: WorkerConfig, workerId: string, maxJob
 function unique(hardware: Hardware, workerId: string): Hardware {
   const gpus = hardware.gpus.map(gpu => (gpu.simulated ? { ...gpu, uuid: `${gpu.uuid}-${workerId.slice(-12)}` } : gpu))
   return { ...hardware, gpus }
-}
-
-async function findAbilities(
-  config: WorkerConfig,
-  executor: Executor | null,
-  python: string | null,
-  log: Log,
-): Promise<Abilities> {
-  if (executor === null || python === null) {
-    const note = 'no Python 3.10 or newer was found: inline types only'
-    log('warn', note)
-    return { executors: ['inline'], sandbox: false, unsandboxed: false, internet: false, hostNetwork: false, note }
-  }
-  const sandbox = await probeSandbox({ python })
-  const note = sandbox.works ? null : `no sandbox: ${sandbox.why}`
-  if (!sandbox.works)
-    log(
-      'warn',
-      `${note}; ${config.allowUnsandboxed ? 'programs run unsandboxed, as its owner allowed' : 'programs are refused unless --allow-unsandboxed is given'}`,
-    )
-  return {
-    executors: ['inline', 'process'],
-    sandbox: sandbox.works,
-    unsandboxed: config.allowUnsandboxed,
-    internet: sandbox.works && sandbox.internet,
-    hostNetwork: config.allowHostNetwork,
-    note,
-  }
 }

@@ -35,7 +35,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--out <folder>', 'where outputs are put at the end (here with --files ., else ./stoker-outputs/<job>)')
     .addHelpText(
       'after',
-      `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --detach --name night -- make all'])}
+      `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --image python:3.11-slim -- python3 -V'], ['run --detach --name night -- make all'])}
 
 Ctrl-C cancels the job and waits for its end; a second one leaves at once.`,
     )
@@ -43,7 +43,7 @@ Ctrl-C cancels the job and waits for its end; a second one leaves at once.`,
 }
 
 async function run(words: readonly string[], options: RunOptions, cli: Cli): Promise<number> {
-  const found = await specFromWords('run', words, cli)
+  const found = await specFromWords('run', words, cli, options.image)
   const out = printerFor(cli.io, options)
   return withHub(cli.io, options, async client => {
     if (isSweep(applySweepOptions(found.spec, options))) return startGroup(client, found, options, cli, out)

@@ -99,6 +99,7 @@ function upView({ pair, worker, firstJob }: Ready, command: string): View<Output
         row('hub', `${paper.color.cyan(url)}   API: ${url}/docs`),
         row('worker', plainText(machineText(worker))),
         row('', isolationText(worker, paper)),
+        ...(worker.engine === null ? [] : [row('', engineText(worker.engine))]),
         row('token', `${tokenFile}, used as context "${LOCAL_CONTEXT}"`),
         row('logs', pair.logFolder),
         ...firstJobLines(firstJob, paper),
@@ -124,6 +125,10 @@ function isolationText({ abilities }: WorkerDetail, { color }: Paper): string {
   if (!abilities.executors.includes('process')) return color.yellow(plainText(abilities.note ?? 'inline types only'))
   if (abilities.sandbox) return 'programs run in a sandbox, unless a job asks for isolation "none"'
   return color.yellow('programs run unsandboxed here: they can do whatever you can')
+}
+
+function engineText({ name, version, images }: NonNullable<WorkerDetail['engine']>): string {
+  return `containers run by ${name} ${plainText(version)}, ${images} image${images === 1 ? '' : 's'} here`
 }
 
 function firstJobLines(job: FirstJob | null, { color }: Paper): string[] {

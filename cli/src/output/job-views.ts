@@ -66,6 +66,8 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['why', plainText(job.reason ?? job.unschedulable ?? '')]
   yield* waitingFacts(job)
   yield ['command', plainText(typeof spec.command === 'string' ? spec.command : (spec.command?.join(' ') ?? ''))]
+  yield ['image', plainText(spec.container?.image ?? '')]
+  yield ['relaxed', plainText(relaxedOf(job))]
   yield ['type', job.type]
   yield ['owner', job.owner]
   yield ['asks for', asks(job)]
@@ -83,6 +85,21 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['exit', job.signal ?? String(job.exitCode ?? '')]
   yield ['retry of', job.retryOf ?? '']
   yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
+}
+
+/** What its container may do beyond the strictest. */
+function relaxedOf({ spec: { container, network } }: JobDetail): string {
+  if (container === null) return ''
+  const { user, workdir, writableRoot, shmBytes, mounts } = container
+  const parts = [
+    user === null ? '' : `user ${user}`,
+    workdir === null ? '' : `starts in ${workdir === 'image' ? "the image's folder" : workdir}`,
+    writableRoot ? 'writable root' : '',
+    shmBytes === null ? '' : `${formatSize(shmBytes)} of shared memory`,
+    network === null || network === 'none' ? '' : `network ${network}`,
+    ...mounts.map(({ source, target, readOnly }) => `${source} at ${target}${readOnly ? '' : ', writable'}`),
+  ]
+  return parts.filter(part => part !== '').join(', ')
 }
 
 function* waitingFacts({ waitingFor }: JobDetail): Generator<[string, string]> {

@@ -30,6 +30,7 @@ export const workerDetailView: View<WorkerDetail> = {
       ...gpus,
       hardware.gpuNote ?? '',
       `programs: ${abilities.executors.includes('process') ? isolationText(abilities) : 'none, inline types only'}`,
+      ...containerLines(abilities.containers),
       abilities.note ?? '',
       ...jobs,
     ]
@@ -55,6 +56,20 @@ function deviceText(device: Device, { samples }: WorkerDetail): string {
   return words.filter(word => word !== '').join(', ')
 }
 
+function containerLines(containers: WorkerDetail['abilities']['containers']): string[] {
+  if (containers === undefined) return []
+  const { engine, version, images, allowedImages, allowedMounts, gpus, pulls } = containers
+  const facts = [
+    `containers: ${engine} ${version}`,
+    `${images.length} image${images.length === 1 ? '' : 's'}`,
+    pulls ? '' : 'fetches none',
+    gpus ? 'with GPUs' : 'without GPUs',
+    allowedImages.length === 0 ? 'every image allowed' : `allowed: ${allowedImages.join(' ')}`,
+    allowedMounts.length === 0 ? 'no mounts' : `mounts below ${allowedMounts.join(' ')}`,
+  ]
+  return [facts.filter(fact => fact !== '').join(', ')]
+}
+
 function isolationText(abilities: WorkerDetail['abilities']): string {
   const kinds = [abilities.sandbox ? 'sandboxed' : '', abilities.unsandboxed ? 'unsandboxed allowed' : '']
   return kinds.filter(kind => kind !== '').join(', ') || 'none allowed'
@@ -71,6 +86,11 @@ function workerColumns(paper: Paper): Column<Worker>[] {
       title: 'MEMORY',
       cell: ({ memoryBytes }) => `${formatSize(memoryBytes.claimed)}/${formatSize(memoryBytes.total)}`,
       importance: 2,
+    },
+    {
+      title: 'ENGINE',
+      cell: ({ engine }) => (engine === null ? '-' : `${engine.name} ${engine.version}`),
+      importance: 6,
     },
     { title: 'TAGS', cell: worker => worker.tags.join(' '), shrinkTo: 4, importance: 4 },
     {

@@ -13,6 +13,13 @@ export interface WorkerOptions extends LogOptions {
   readonly tag?: readonly string[] | undefined
   readonly simulateGpus?: string | undefined
   readonly visible?: readonly string[] | undefined
+  readonly engine?: string | undefined
+  readonly allowImage?: readonly string[] | undefined
+  readonly allowMount?: readonly string[] | undefined
+  /** False when pulls were forbidden. */
+  readonly pull?: boolean | undefined
+  readonly models?: string | undefined
+  readonly modelHost?: readonly string[] | undefined
   readonly cacheSize?: string | undefined
   readonly bandwidth?: string | undefined
   readonly allowUnsandboxed?: boolean | undefined
@@ -32,6 +39,12 @@ export function withWorkerOptions(command: Command): Command {
     .option('--tag <tag>', 'a tag jobs can ask for (repeatable)', gatherText)
     .option('--simulate-gpus <NxSIZE>', 'pretend to have GPUs, like 2x24GB; marked as simulated everywhere')
     .option('--visible <path>', 'a path programs in the sandbox may read (repeatable)', gatherText)
+    .option('--engine <socket>', 'Docker or podman socket for containers, or "none" (looked for in the usual places)')
+    .option('--allow-image <pattern>', 'an image jobs may use, with * (repeatable; every image)', gatherText)
+    .option('--allow-mount <folder>', 'a folder below which jobs may mount (repeatable; none)', gatherText)
+    .option('--no-pull', 'never fetch images')
+    .option('--models <folder>', 'where models are kept (models in the data folder)')
+    .option('--model-host <host>', 'a host of a private network to fetch models from (repeatable)', gatherText)
     .option('--cache-size <size>', 'how much is kept of inputs (20GB, or a tenth of the disk)')
     .option('--bandwidth <size>', 'cap for files in and out together, like 10MB/s')
     .option('--allow-host-network', 'let jobs ask for the network of this machine')
@@ -45,6 +58,12 @@ export function workerArgs(hub: string, folder: string, of: WorkerOptions): stri
     ...(of.tag ?? []).flatMap(tag => ['--tag', tag]),
     ...(of.simulateGpus === undefined ? [] : ['--simulate-gpus', of.simulateGpus]),
     ...(of.visible ?? []).flatMap(path => ['--visible', path]),
+    ...(of.engine === undefined ? [] : ['--engine', of.engine]),
+    ...(of.allowImage ?? []).flatMap(pattern => ['--allow-image', pattern]),
+    ...(of.allowMount ?? []).flatMap(folder => ['--allow-mount', folder]),
+    ...(of.pull === false ? ['--no-pull'] : []),
+    ...(of.models === undefined ? [] : ['--models', of.models]),
+    ...(of.modelHost ?? []).flatMap(host => ['--model-host', host]),
     ...(of.cacheSize === undefined ? [] : ['--cache-size', of.cacheSize]),
     ...(of.bandwidth === undefined ? [] : ['--bandwidth', of.bandwidth]),
     ...(of.allowUnsandboxed === true ? ['--allow-unsandboxed'] : []),

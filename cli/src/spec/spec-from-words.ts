@@ -3,8 +3,14 @@ import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { type FoundSpec, readSpecs } from './read-specs.ts'
 
-/** The one spec a command line means: a program behind --, or a job file. */
-export async function specFromWords(verb: string, words: readonly string[], cli: Cli): Promise<FoundSpec> {
+/** The one spec a command line means: a program behind --, a job file, or what an image starts. */
+export async function specFromWords(
+  verb: string,
+  words: readonly string[],
+  cli: Cli,
+  image?: string,
+): Promise<FoundSpec> {
+  if (image !== undefined && words.length === 0) return { spec: {}, folder: cli.io.folder, place: () => null }
   if (cli.argv.includes('--')) {
     if (words.length > 0) return { spec: { command: [...words] }, folder: cli.io.folder, place: () => null }
     throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })

@@ -1,8 +1,9 @@
 import { type JobSpecInput, parseDuration } from '@stoker/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { AFTER_HELP, type After, gatherAfter } from './after.ts'
+import { type ContainerOptions, containerFields, withContainerOptions } from './container-options.ts'
 
-export interface SpecOptions {
+export interface SpecOptions extends ContainerOptions {
   readonly name?: string
   readonly type?: string
   readonly gpus?: number
@@ -33,7 +34,7 @@ export interface SpecOptions {
 
 /** What `run` and `submit` can say about a job on the command line. */
 export function withSpecOptions(command: Command): Command {
-  return command
+  return withContainerOptions(command)
     .option('--name <text>', 'what lists call the job')
     .option('--type <type>', 'command, custom_script, echo or noop')
     .option('--gpus <n>', 'how many GPUs', wholeNumber)
@@ -56,7 +57,12 @@ export function withSpecOptions(command: Command): Command {
     .option('--input <K=JSON>', 'an input of the program; what is not JSON is text (repeatable)', gatherInput)
     .option('--retries <n>', 'how often to try again after a failure', wholeNumber)
     .addOption(
-      new Option('--isolation <kind>', 'how far the program is kept apart').choices(['auto', 'none', 'sandbox']),
+      new Option('--isolation <kind>', 'how far the program is kept apart').choices([
+        'auto',
+        'none',
+        'sandbox',
+        'container',
+      ]),
     )
     .addOption(new Option('--network <kind>', 'what the program can reach').choices(['none', 'internet', 'host']))
     .option('--after <job[:how]>', AFTER_HELP, gatherAfter)
@@ -72,6 +78,7 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
     ...spec,
     ...given({ name: of.name, type: of.type, timeout: of.timeout, priority: of.priority, retries: of.retries }),
     ...given({ isolation: of.isolation, network: of.network, hold: of.hold }),
+    ...containerFields(spec, of),
     dependsOn: joined(spec.dependsOn, of.after),
     resources: under(spec.resources, {
       gpus: of.gpus,

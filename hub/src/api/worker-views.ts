@@ -33,9 +33,16 @@ export function viewWorker(worker: WorkerState, state: State): Worker {
       out: gpus.filter(gpu => isOut(gpu, state)).length,
     },
     simulated: gpus.some(({ simulated }) => simulated),
+    engine: viewEngine(facts.abilities.containers),
     registeredAt: isoTime(worker.registeredAt),
     lastSeenAt: isoTimeOrNull(worker.seenAt),
   }
+}
+
+function viewEngine(containers: WorkerState['facts']['abilities']['containers']): Worker['engine'] {
+  if (containers === undefined) return null
+  const { engine, version, images } = containers
+  return { name: engine, version, images: images.length }
 }
 
 /** All but the attempts, whose job ids only the store knows. */

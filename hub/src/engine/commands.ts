@@ -1,4 +1,5 @@
 import type {
+  Abilities,
   AttemptReport,
   ChangeOf,
   Fence,
@@ -64,6 +65,7 @@ export type Command =
       /** SHA-256 of content that artifacts of these reports name and their job's owner does not have. */
       readonly missing?: ReadonlySet<string> | undefined
     }
+  | { readonly kind: 'abilities'; readonly worker: string; readonly abilities: Abilities }
   | { readonly kind: 'goodbye'; readonly worker: string; readonly reason: string }
   /** A worker that was too long silent is heard again on the same connection: what nobody took over goes on. */
   | { readonly kind: 'returned'; readonly worker: string }
@@ -175,6 +177,7 @@ export interface Replies {
     readonly epoch: number
   }
   report: { readonly ackedBatch: number; readonly stale: readonly Fence[] }
+  abilities: null
   goodbye: null
   returned: null
   tick: null

@@ -19,7 +19,7 @@ export function shapeOf(spec: JobSpec): Shape {
     tags: placement.tags,
     avoidTags: placement.avoidTags,
     preferTags: placement.preferTags,
-    python: spec.type === 'custom_script' && spec.input.interpreter === undefined,
+    python: spec.type === 'custom_script' && spec.container === null && spec.input.interpreter === undefined,
     isolation: spec.isolation,
     network: spec.network,
     image: spec.container?.image ?? null,

@@ -1,5 +1,6 @@
 import type { Gpu, Shape } from '@stoker/protocol'
 import type { WorkerFacts, WorkerState } from '../engine/state.ts'
+import { containerFits } from './container-fit.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 type Candidate = Pick<WorkerState, 'id' | 'facts'>
@@ -22,9 +23,9 @@ export function suits(shape: Shape, gpu: Pick<Gpu, 'name' | 'memoryMb'>): boolea
   )
 }
 
-/** Workers of one class answer alike, unless the shape names workers. */
-export function looksAtNames({ worker, exclude }: Shape): boolean {
-  return worker !== null || exclude.length > 0
+/** Workers of one class answer alike, unless the shape names workers, or lives on the images each has. */
+export function looksAtEach({ worker, exclude, image, pull }: Shape): boolean {
+  return worker !== null || exclude.length > 0 || (image !== null && pull === 'never')
 }
 
 /** Whether workers could run a shape, found out once for each class of them. */
@@ -37,7 +38,7 @@ export class FitByClass {
   }
 
   with(worker: Pick<WorkerState, 'id' | 'facts' | 'classKey'>): boolean {
-    if (looksAtNames(this.#shape)) return couldRun(this.#shape, worker)
+    if (looksAtEach(this.#shape)) return couldRun(this.#shape, worker)
     this.#known ??= new Map()
     const known = this.#known.get(worker.classKey)
     if (known !== undefined) return known
@@ -81,7 +82,7 @@ const FILTERS: readonly Filter[] = [
     return refusal('tags.avoided', text, { field: 'placement.tags.avoid', needs: found, has: facts.tags.join(', ') })
   },
   ({ executor }, { abilities, name }) =>
-    abilities.executors.includes(executor)
+    executor === 'container' || abilities.executors.includes(executor)
       ? null
       : refusal(
           'programs.none',
@@ -113,6 +114,7 @@ const FILTERS: readonly Filter[] = [
           has: `${facts.memoryMb}MB`,
         }),
   isolationFits,
+  containerFits,
 ]
 
 function gpusFit(shape: Shape, { hardware, name }: WorkerFacts): Refusal | null {
@@ -147,7 +149,7 @@ function kindCure(shape: Shape, gpus: readonly Gpu[], suiting: number) {
 }
 
 function isolationFits({ executor, isolation, network }: Shape, { abilities, name }: WorkerFacts): Refusal | null {
-  if (executor === 'inline') return null
+  if (executor === 'inline' || executor === 'container') return null
   const sandboxServes =
     abilities.sandbox && (network !== 'internet' || abilities.internet) && (network !== 'host' || abilities.hostNetwork)
   const openServes = abilities.unsandboxed && network !== 'none'

@@ -1,6 +1,6 @@
 import type { Shape } from '@stoker/protocol'
 import type { WorkerState } from '../engine/state.ts'
-import { type FitByClass, looksAtNames } from './fit.ts'
+import { type FitByClass, looksAtEach } from './fit.ts'
 import { type Rank, RankedRooms } from './ranked-rooms.ts'
 import type { Most, Room } from './room.ts'
 
@@ -48,7 +48,7 @@ export class Pool {
 
   /** Whether a room may have what a shape takes: one look at each class instead of one at each room. */
   mayHave(shape: Shape, fit: FitByClass): boolean {
-    if (looksAtNames(shape)) return true
+    if (looksAtEach(shape)) return true
     this.#classes ??= classesOf(this.#rooms)
     return this.#classes.some(({ worker, most }) => reaches(most, shape) && fit.with(worker))
   }

@@ -1,6 +1,6 @@
 import type { Shape } from '@stoker/protocol'
 import type { State } from '../engine/state.ts'
-import { FitByClass, looksAtNames, neverRefusals } from './fit.ts'
+import { FitByClass, looksAtEach, neverRefusals } from './fit.ts'
 import type { Refusal } from './refusal.ts'
 
 /** Why no worker that is known could ever run the shape, told by the closest one; null if one could. */
@@ -14,7 +14,7 @@ function closestRefusals({ workers }: Pick<State, 'workers'>, shape: Shape): str
   let closest: Refusal[] | null = null
   const seen = new Set<string>()
   for (const worker of workers.values()) {
-    const look = looksAtNames(shape) ? worker.id : worker.classKey
+    const look = looksAtEach(shape) ? worker.id : worker.classKey
     if (seen.has(look)) continue
     seen.add(look)
     const reasons = neverRefusals(shape, worker)

@@ -1,4 +1,5 @@
 import {
+  type Abilities,
   type Fence,
   type Hello,
   type HubMessage,
@@ -39,6 +40,7 @@ export type HubSessionAction =
   | { readonly a: 'admit'; readonly hello: Hello }
   | { readonly a: 'take'; readonly report: Report; readonly payload: Uint8Array }
   | { readonly a: 'live'; readonly live: Live }
+  | { readonly a: 'able'; readonly abilities: Abilities }
   | { readonly a: 'leave'; readonly reason: string }
   | { readonly a: 'heard' }
   | { readonly a: 'close'; readonly why: string }
@@ -116,6 +118,8 @@ export class HubSession {
         return [{ a: 'send', message: { t: 'ack', n: this.#acked } }]
       case 'live':
         return [{ a: 'live', live: message }]
+      case 'abilities':
+        return [{ a: 'able', abilities: message.abilities }]
       case 'goodbye':
         return [{ a: 'leave', reason: message.reason }]
     }

@@ -116,10 +116,13 @@ export const Live = z.object({
 })
 export type Live = Readonly<z.infer<typeof Live>>
 
+/** What the worker can do has changed since its hello, such as the images it has; said to hubs of 1.2 and later. */
+export const NewAbilities = z.object({ t: z.literal('abilities'), abilities: Abilities })
+
 /** The worker leaves: what it holds is over, nothing needs to be waited for. */
 export const Goodbye = z.object({ t: z.literal('goodbye'), reason: z.string() })
 
-export const WorkerMessage = z.discriminatedUnion('t', [Hello, Report, Beat, Live, Goodbye])
+export const WorkerMessage = z.discriminatedUnion('t', [Hello, Report, Beat, Live, NewAbilities, Goodbye])
 export type WorkerMessage = Readonly<z.infer<typeof WorkerMessage>>
 
 export const Welcome = z.object({

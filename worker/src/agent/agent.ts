@@ -31,6 +31,9 @@ export interface AgentPorts {
   readonly refused: (message: string) => void
 }
 
+/** The minor of the protocol from which hubs hear of new abilities without a new connection. */
+const HEARS_ABILITIES = 2
+
 /** The worker's talking part: carries out what the session decides, between the link, the spool file and the runner. */
 export class Agent implements Delivery {
   readonly #ports: AgentPorts
@@ -48,6 +51,8 @@ export class Agent implements Delivery {
   /** What happened before the session existed, while programs of an earlier process are taken over. */
   #early: SessionEvent[] | null = null
   #connection = 0
+  /** What the hub was told last that this worker can do, and whether it hears of changes. */
+  #told = { abilities: '', mayChange: false }
   #wasAway = false
   #isLeaving = false
   #emptied: (() => void)[] = []
@@ -95,6 +100,15 @@ export class Agent implements Delivery {
 
   progress(fence: Fence, progress: Progress): void {
     this.#live?.progress(fence, progress)
+  }
+
+  /** Says what this worker can do now, unless the hub knows it. */
+  tellAbilities(): void {
+    const { abilities } = this.#ports.introduction
+    const text = JSON.stringify(abilities)
+    if (this.#session?.isOpen !== true || !this.#told.mayChange || text === this.#told.abilities) return
+    this.#told = { ...this.#told, abilities: text }
+    this.#link.send({ t: 'abilities', abilities })
   }
 
   /** From now on every offer is declined. */
@@ -159,6 +173,7 @@ export class Agent implements Delivery {
         break
       case 'hello':
         this.#connection += 1
+        this.#told = { abilities: JSON.stringify(introduction.abilities), mayChange: false }
         this.#link.send({ ...introduction, devices: [...this.#ports.sources.devices()], ...action.hello })
         break
       case 'batch':
@@ -191,6 +206,8 @@ export class Agent implements Delivery {
       case 'welcomed':
         spoolFile.sawEpoch(action.welcome.epoch)
         this.#live?.start(action.welcome.liveMs)
+        this.#told = { ...this.#told, mayChange: action.welcome.protocol.minor >= HEARS_ABILITIES }
+        this.tellAbilities()
         if (this.#wasAway) this.#ports.log('info', 'connected to the hub again')
         this.#wasAway = false
         this.#ports.connection(true)

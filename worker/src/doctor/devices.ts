@@ -1,13 +1,14 @@
 import { constants, existsSync } from 'node:fs'
 import { access, readdir } from 'node:fs/promises'
 import type { Finding, Gpu } from '@stoker/protocol'
+import { type EngineAnswer, findEngine } from '../probe/engine/find-engine.ts'
 import { probeNvidia } from '../probe/nvidia.ts'
-import { askDocker, type DockerAnswer } from './ask-docker.ts'
 
 /** GPUs, their driver, and whether containers could use them. */
-export async function examineDevices(): Promise<Finding[]> {
-  const [{ gpus, note }, nodes, docker] = await Promise.all([probeNvidia(), deviceNodes(), askDocker()])
-  return [gpuFinding(gpus, note, nodes), ...(await deniedNodes(nodes)), dockerFinding(docker, gpus.length > 0)]
+export async function examineDevices(env: Readonly<Record<string, string | undefined>>): Promise<Finding[]> {
+  const asked = findEngine({ engine: null, env })
+  const [{ gpus, note }, nodes, engine] = await Promise.all([probeNvidia(), deviceNodes(), asked])
+  return [gpuFinding(gpus, note, nodes), ...(await deniedNodes(nodes)), engineFinding(engine, gpus.length > 0)]
 }
 
 function gpuFinding(gpus: readonly Gpu[], note: string | null, nodes: readonly string[]): Finding {
@@ -43,21 +44,26 @@ async function deniedNodes(nodes: readonly string[]): Promise<Finding[]> {
   ]
 }
 
-function dockerFinding(docker: DockerAnswer, hasGpu: boolean): Finding {
-  const check = 'docker'
-  if (docker.kind === 'absent')
-    return { check, level: 'ok', text: 'no Docker socket here; only jobs in containers would need one', todo: null }
-  if (docker.kind === 'denied')
-    return {
-      check,
-      level: 'warn',
-      text: `${docker.socket} is there, this user may not use it`,
-      todo: 'usermod -aG docker USER, then log in again; whoever may use Docker is as good as root',
-    }
-  if (docker.kind === 'silent')
-    return { check, level: 'warn', text: `${docker.socket} is there, ${docker.why}`, todo: 'systemctl start docker' }
-  const text = `Docker ${docker.version} answers${docker.hasNvidia ? ', with the NVIDIA runtime' : ''}`
-  if (!hasGpu || docker.hasNvidia) return { check, level: 'ok', text, todo: null }
+/** Whether jobs with an image can run here, and whether they could have GPUs. */
+export function engineFinding(answer: EngineAnswer, hasGpu: boolean): Finding {
+  const check = 'engine'
+  if (answer.kind === 'absent') {
+    const text = 'no Docker or podman socket here; only jobs with an image need one'
+    return { check, level: 'ok', text, todo: null }
+  }
+  if (answer.kind === 'denied') {
+    const todo = 'usermod -aG docker USER, then log in again; whoever may use Docker is as good as root'
+    return { check, level: 'warn', text: `${answer.socket} is there, this user may not use it`, todo }
+  }
+  if (answer.kind === 'silent') {
+    const todo = /podman/.test(answer.socket) ? 'systemctl start podman.socket' : 'systemctl start docker'
+    return { check, level: 'warn', text: `${answer.socket} is there, ${answer.why}`, todo }
+  }
+  const { engine, version, gpuRuntime } = answer
+  const text = `${engine} ${version} answers${gpuRuntime ? ', with a GPU runtime' : ''}`
+  if (!hasGpu || gpuRuntime) return { check, level: 'ok', text, todo: null }
+  if (engine === 'podman')
+    return { check, level: 'warn', text: `${text}; it gives containers no GPU`, todo: 'use Docker for GPU jobs' }
   const todo = 'install nvidia-container-toolkit, then: nvidia-ctk runtime configure && systemctl restart docker'
-  return { check, level: 'warn', text: `${text}, but it has no NVIDIA runtime: containers see no GPU`, todo }
+  return { check, level: 'warn', text: `${text}, but it has no GPU runtime: containers see no GPU`, todo }
 }

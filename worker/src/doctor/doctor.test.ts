@@ -1,10 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lockFolder, processStart } from '@stoker/files'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { askDocker } from './ask-docker.ts'
+import { engineFinding } from './devices.ts'
 import { examineFolder } from './folder.ts'
 
 let folder = ''
@@ -15,33 +14,25 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const about = async (check: string) => (await examineFolder(folder)).find(one => one.check === check)
 
-/** Something that answers on a socket as the engine would. */
-async function withEngine<T>(body: string, ask: (socket: string) => Promise<T>): Promise<T> {
-  const socket = join(folder, 'docker.sock')
-  const server = createServer((_, response) => response.end(body))
-  await new Promise<void>(resolve => server.listen(socket, resolve))
-  try {
-    return await ask(socket)
-  } finally {
-    await new Promise(resolve => server.close(resolve))
-  }
-}
+const found = { kind: 'found', socket: '/s', engine: 'docker', version: '27.1', gpuRuntime: false } as const
 
-test('a Docker engine is asked for its version and whether containers can have GPUs', async () => {
-  const info = JSON.stringify({ ServerVersion: '27.1', Runtimes: { runc: {}, nvidia: {} } })
-  expect(await withEngine(info, askDocker)).toEqual({ kind: 'answers', version: '27.1', hasNvidia: true })
-  expect(await withEngine('{"ServerVersion":"27.1"}', askDocker)).toMatchObject({ hasNvidia: false })
+test('an engine that cannot be used is told with what to do', () => {
+  expect(engineFinding({ kind: 'absent' }, true)).toMatchObject({ level: 'ok' })
+  expect(engineFinding({ kind: 'denied', socket: '/s' }, false)).toMatchObject({
+    level: 'warn',
+    todo: expect.stringContaining('usermod -aG docker'),
+  })
+  expect(engineFinding({ kind: 'silent', socket: '/s', why: 'nobody listens on it' }, false)).toMatchObject({
+    level: 'warn',
+    todo: 'systemctl start docker',
+  })
 })
 
-test('no socket, one nobody listens on and one that talks nonsense are told apart', async () => {
-  const socket = join(folder, 'docker.sock')
-  expect(await askDocker(socket)).toEqual({ kind: 'absent' })
-  expect(await withEngine('<html>', askDocker)).toMatchObject({
-    kind: 'silent',
-    why: expect.stringContaining('answer'),
-  })
-  await writeFile(socket, '')
-  expect(await askDocker(socket)).toMatchObject({ kind: 'silent' })
+test('an engine without a GPU runtime matters only where there is a GPU', () => {
+  expect(engineFinding(found, false)).toMatchObject({ level: 'ok', text: 'docker 27.1 answers' })
+  expect(engineFinding(found, true)).toMatchObject({ level: 'warn', todo: expect.stringContaining('nvidia-ctk') })
+  expect(engineFinding({ ...found, gpuRuntime: true }, true)).toMatchObject({ level: 'ok' })
+  expect(engineFinding({ ...found, engine: 'podman' }, true)).toMatchObject({ todo: 'use Docker for GPU jobs' })
 })
 
 test('a worker that runs on the folder is named by its process', async () => {

@@ -10,5 +10,5 @@ if (values.data === undefined) {
   process.stderr.write('stoker doctor: --data names the data folder of a worker, found nothing\n')
   process.exit(1)
 }
-const parts = await Promise.all([examinePrograms(), examineDevices(), examineFolder(resolve(values.data))])
+const parts = await Promise.all([examinePrograms(), examineDevices(process.env), examineFolder(resolve(values.data))])
 process.stdout.write(`${JSON.stringify({ findings: parts.flat() })}\n`)

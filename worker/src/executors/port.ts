@@ -103,6 +103,7 @@ export interface OutputSizes {
 export interface Usage {
   readonly cpuSeconds: number
   readonly rssBytes: number
+  /** Known of containers only. */
   readonly pids?: number | undefined
 }
 

@@ -58,6 +58,30 @@ describe('the environment of a program', () => {
     })
   })
 
+  it('leaves to an image its own PATH, HOME and locale, and shows it no device it was not given', () => {
+    const container = { ...surroundings, isolation: 'container' as const, modelsFolder: '/models' }
+    const offer = anOffer({ image: 'tool', model: { name: 'llama' }, input: { a: true } })
+    expect(programEnv(offer, container)).toEqual({
+      PYTHONUNBUFFERED: '1',
+      MODEL_NAME: 'llama',
+      METADATA_A: 'True',
+      TASK_METADATA: '{"a":true}',
+      TASK_ID: 'the-id',
+      STOKER_JOB_ID: 'the-id',
+      MODEL_PATH: '/models',
+      GPU_DEVICE: '',
+      CUDA_VISIBLE_DEVICES: '',
+      NVIDIA_VISIBLE_DEVICES: 'void',
+    })
+    const gpus = [{ uuid: 'SIM-0', index: 0, simulated: true }]
+    expect(programEnv(offer, { ...container, gpus })).toMatchObject({ GPU_DEVICE: '0', NVIDIA_VISIBLE_DEVICES: 'void' })
+  })
+
+  it('names a session where the job is one, and lets the spec name the model', () => {
+    const env = programEnv(anOffer({ session: {}, env: { MODEL_NAME: 'mine' } }), surroundings)
+    expect(env).toMatchObject({ SESSION_ID: 'the-id', MODEL_NAME: 'mine' })
+  })
+
   it('has the home of the worker only without a sandbox', () => {
     expect(programEnv(anOffer({}), { ...surroundings, isolation: 'none' }).HOME).toBe('/home/ann')
   })

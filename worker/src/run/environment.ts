@@ -5,8 +5,8 @@ import { factsEnv, type Offer } from '@stoker/protocol'
 const INHERITED = ['LANG', 'LC_ALL', 'TZ'] as const
 
 export interface Surroundings {
-  readonly isolation: 'none' | 'sandbox'
-  /** Of the worker: PATH always, HOME only for programs that run as the worker's own user. */
+  readonly isolation: 'none' | 'sandbox' | 'container'
+  /** Of the worker: PATH always but in containers, HOME only for programs that run as the worker's own user. */
   readonly workerEnv: Readonly<Record<string, string | undefined>>
   readonly python: string | null
   readonly modelsFolder: string
@@ -17,31 +17,41 @@ export interface Surroundings {
 
 /** The exact environment of a program. Later lines win: inherited, metadata, the spec's own, then what the worker knows for certain. */
 export function programEnv(offer: Offer, surroundings: Surroundings): Record<string, string> {
-  const { isolation, workerEnv, gpus } = surroundings
-  const inherited = Object.fromEntries(
-    INHERITED.flatMap(name => (workerEnv[name] === undefined ? [] : [[name, workerEnv[name]]])),
-  )
+  const { gpus } = surroundings
+  const real = gpus.filter(gpu => !gpu.simulated).map(gpu => gpu.uuid)
   return {
-    LANG: 'C.UTF-8',
-    ...inherited,
-    PATH: pathOf(surroundings),
-    HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
+    ...(surroundings.isolation === 'container' ? {} : hostEnv(surroundings)),
     ...factsEnv({
       input: offer.spec.input,
       env: { ...offer.spec.env, ...surroundings.secretEnv },
       taskId: offer.id,
-      sessionId: null,
-      modelName: '',
+      sessionId: offer.spec.session === null ? null : offer.id,
+      modelName: offer.spec.model?.name ?? '',
       modelPath: surroundings.modelsFolder,
       gpuDevice: gpus[0] === undefined ? '' : String(gpus[0].index),
     }),
     STOKER_JOB_ID: offer.id,
-    CUDA_VISIBLE_DEVICES: gpus
-      .filter(gpu => !gpu.simulated)
-      .map(gpu => gpu.uuid)
-      .join(','),
-    NVIDIA_VISIBLE_DEVICES: gpus.length === 0 ? 'void' : gpus.map(gpu => gpu.uuid).join(','),
+    CUDA_VISIBLE_DEVICES: real.join(','),
+    NVIDIA_VISIBLE_DEVICES: visibleOf(surroundings, real),
   }
+}
+
+/** An image brings a PATH, a HOME and a locale of its own; everywhere else the machine's are used. */
+function hostEnv(surroundings: Surroundings): Record<string, string> {
+  const { isolation, workerEnv } = surroundings
+  const inherited = INHERITED.flatMap(name => (workerEnv[name] === undefined ? [] : [[name, workerEnv[name]]]))
+  return {
+    LANG: 'C.UTF-8',
+    ...Object.fromEntries(inherited),
+    PATH: pathOf(surroundings),
+    HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
+  }
+}
+
+/** A GPU runtime gives a container what this says, whatever its image wishes; names it does not know would stop it. */
+function visibleOf({ isolation, gpus }: Surroundings, real: readonly string[]): string {
+  const named = isolation === 'container' ? real : gpus.map(gpu => gpu.uuid)
+  return named.length === 0 ? 'void' : named.join(',')
 }
 
 function pathOf({ workerEnv, python }: Surroundings): string {

@@ -24,6 +24,18 @@ it('takes the strongest that serves', () => {
   expect(choose({ network: 'internet' }, { internet: false })).toEqual({ isolation: 'none', network: 'host' })
 })
 
+it('runs an image in a container, never another way', () => {
+  const engine = { engine: 'docker' as const, version: '1', gpus: false, allowedImages: [], allowedMounts: [] }
+  const containers = { ...engine, pulls: true, images: [] }
+  expect(choose({ image: 'a' }, { containers })).toEqual({ isolation: 'container', network: 'none' })
+  expect(choose({ image: 'a', isolation: 'container', network: 'internet' }, { containers })).toEqual({
+    isolation: 'container',
+    network: 'internet',
+  })
+  expect(choose({ image: 'a' })).toMatch(/needs a container/)
+  expect(choose({}, { containers })).toEqual({ isolation: 'sandbox', network: 'none' })
+})
+
 it('never gives less than was asked', () => {
   expect(choose({ isolation: 'sandbox' }, { sandbox: false })).toMatch(/wants isolation sandbox/)
   expect(choose({ network: 'none' }, { sandbox: false })).toMatch(/network none/)

@@ -12,13 +12,14 @@ export async function programArgv(
   workFolder: string,
   python: string | null,
 ): Promise<readonly string[]> {
+  if (spec.container !== null && spec.type === 'command' && spec.command === null) return []
   if (spec.command !== null) return typeof spec.command === 'string' ? ['/bin/sh', '-c', spec.command] : spec.command
   const input = spec.input as CustomScriptInput
-  const interpreter = input.interpreter ?? python
+  const interpreter = input.interpreter ?? (spec.container === null ? python : 'python3')
   if (interpreter === null) throw new Error('the script needs Python, this worker has none')
   const name = input.interpreter === undefined || /python/.test(input.interpreter) ? 'script.py' : 'script'
   await writeFile(join(workFolder, name), await scriptOf(input))
-  return [interpreter, name, ...(input.args ?? [])]
+  return [interpreter, spec.container === null ? name : `/work/${name}`, ...(input.args ?? [])]
 }
 
 async function scriptOf({ script, scriptUrl }: CustomScriptInput): Promise<string | Uint8Array> {

@@ -5,6 +5,7 @@ import { removeTree } from '@stoker/files'
 import type { Abilities } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { InputCache } from '../artifacts/input-cache.ts'
+import { ModelStore } from '../artifacts/model-store.ts'
 import type { Execution, Executor, Exit } from '../executors/port.ts'
 import type { Delivery } from './delivery.ts'
 import { Runner, type RunnerPorts } from './runner.ts'
@@ -47,7 +48,9 @@ async function ports(found: readonly Execution[]): Promise<RunnerPorts> {
   const delivery: Delivery = { report: () => {}, output: () => {}, progress: () => {} }
   return {
     ...{ executor, delivery, workspaces: new Workspaces(join(folder, 'attempts')), abilities: ABILITIES, now: () => 1 },
-    ...{ gpus: [], python: null, visiblePaths: [], modelsFolder: folder, env: {} },
+    ...{ gpus: [], python: null, visiblePaths: [], env: {} },
+    containers: { workerId: 'w', socket: () => null, imageCame: () => {} },
+    models: new ModelStore({ folder, emptyFolder: folder, allowedFolders: [], privateHosts: [] }),
     transfers: {
       contentOf: () => () => Promise.reject(new Error('nothing is to be moved here')),
       cache: await InputCache.open(join(folder, 'cache'), 1e6),

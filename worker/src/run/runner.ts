@@ -7,14 +7,17 @@ import {
   type LiveAttempt,
   type Offer,
 } from '@stoker/protocol'
-import type { Execution } from '../executors/port.ts'
+import type { Execution, Usage } from '../executors/port.ts'
 import { AttemptRun, type StopReason } from './attempt-run.ts'
+import { containerName } from './container-order.ts'
+import { containerUsage } from './container-usage.ts'
+import { Declined } from './declined.ts'
 import { InlineRun } from './inline-run.ts'
-import { chooseIsolation } from './isolation.ts'
+import { chooseIsolation, type Isolation } from './isolation.ts'
 import { endedExecution } from './left-over.ts'
 import { OutputsStep } from './outputs-step.ts'
 import { SecretsWithheld } from './secrets.ts'
-import { Declined, type SetUpPorts, setUpProgram } from './set-up.ts'
+import { type SetUpPorts, setUpProgram } from './set-up.ts'
 
 export interface RunnerPorts extends SetUpPorts {
   readonly now: () => number
@@ -148,16 +151,17 @@ export class Runner {
     }
   }
 
-  #isolationOf(offer: Offer): 'none' | 'sandbox' {
+  #isolationOf(offer: Offer): Isolation['isolation'] {
     const choice = chooseIsolation(offer.spec, this.#ports.abilities)
-    return typeof choice === 'string' ? 'none' : choice.isolation
+    if (typeof choice !== 'string') return choice.isolation
+    return offer.spec.container === null ? 'none' : 'container'
   }
 
-  #follow(offer: Offer, execution: Execution, isolation: 'none' | 'sandbox' | null): void {
+  #follow(offer: Offer, execution: Execution, isolation: Isolation['isolation'] | null): void {
     const key = fenceKey(offer.fence)
     const { delivery, transfers } = this.#ports
     const outputs = new OutputsStep(offer, execution.folder, transfers, delivery)
-    const run = new AttemptRun(offer, execution, delivery, isolation, outputs)
+    const run = new AttemptRun(offer, execution, delivery, isolation, outputs, this.#usageOf(offer))
     this.#runs.set(key, run)
     void run
       .follow()
@@ -166,6 +170,15 @@ export class Runner {
         this.#runs.delete(key)
         this.#maybeIdle()
       })
+  }
+
+  /** A container is no child of its keeper: its engine knows what it uses. */
+  #usageOf(offer: Offer): (() => Promise<Usage | null>) | undefined {
+    if (offer.spec.container === null) return undefined
+    return async () => {
+      const socket = this.#ports.containers.socket()
+      return socket === null ? null : containerUsage(socket, containerName(offer))
+    }
   }
 
   #setUpFailed(offer: Offer, error: unknown, early?: StopReason): void {

@@ -1,38 +1,33 @@
 import { join } from 'node:path'
 import { type Abilities, fenceKey, type Gpu, type Offer } from '@stoker/protocol'
-import type { Transfers } from '../artifacts/transfers.ts'
-import type { Execution, Executor } from '../executors/port.ts'
+import type { ContainerOrder, Execution, Executor } from '../executors/port.ts'
 import { launch } from './attempt-run.ts'
-import type { Delivery } from './delivery.ts'
+import { type BringPorts, type BringWatch, bringContainerImage, bringInputs, bringModel } from './bring.ts'
+import { realMounts } from './container-mounts.ts'
+import { containerOrder, MODELS_TARGET } from './container-order.ts'
+import { Declined } from './declined.ts'
 import { programEnv } from './environment.ts'
-import { placeInputs } from './inputs.ts'
 import { chooseIsolation, type Isolation } from './isolation.ts'
 import { programArgv } from './program.ts'
 import { attemptSecrets } from './secrets.ts'
+import { unlessSilent } from './unless-silent.ts'
 import type { Workspaces } from './workspace.ts'
 
 /** Set-up that makes no progress for this long has failed. */
 const SETUP_STALL_MS = 300_000
 
-export interface SetUpPorts {
+export interface SetUpPorts extends BringPorts {
   /** Null on a machine without Python: inline types only. */
   readonly executor: Executor | null
   readonly workspaces: Workspaces
-  readonly delivery: Delivery
-  readonly transfers: Transfers
   readonly abilities: Abilities
   readonly gpus: readonly Gpu[]
   readonly python: { readonly path: string; readonly prefix: string } | null
   readonly visiblePaths: readonly string[]
-  readonly modelsFolder: string
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly now: () => number
 }
 
-/** The worker cannot run the offer at all: another worker may. */
-export class Declined extends Error {}
-
-/** Workspace, inputs, program: the steps until it runs. `isAgain` goes on with a workspace whose inputs an earlier process did not finish. */
+/** Workspace, image, model, inputs, program: the steps until it runs. `isAgain` goes on with a workspace whose inputs an earlier process did not finish. */
 export async function setUpProgram(
   offer: Offer,
   ports: SetUpPorts,
@@ -43,34 +38,49 @@ export async function setUpProgram(
   const choice = chooseIsolation(offer.spec, abilities)
   if (typeof choice === 'string') throw new Declined(choice)
   const secrets = await attemptSecrets(offer, choice.isolation)
-  return unlessStalled(async alive => {
+  const { files, model, container } = offer.spec
+  const mayTakeLong = files.length > 0 || model !== null || container !== null
+  return unlessSilent({ what: 'the set-up', ms: SETUP_STALL_MS }, async (_, alive) => {
     const folder = isAgain ? await workspaces.makeAgain(offer) : workspaces.make(offer)
-    if (offer.spec.files.length > 0) await fetchInputs(offer, folder, ports, signal, alive)
+    if (mayTakeLong) workspaces.fetching(offer.fence)
+    const watch = { signal, alive }
+    const engine = await engineFor(offer, ports, watch)
+    const modelFolder = await bringModel(offer, ports, watch)
+    if (files.length > 0) await bringInputs(offer, folder, ports, watch)
     const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
-    if (offer.spec.files.length > 0) workspaces.fetched(offer.fence)
-    return start(executor, offer, folder, argv, choice, secrets, ports)
+    const order = await containerFor(offer, engine, modelFolder, ports)
+    if (mayTakeLong) workspaces.fetched(offer.fence)
+    return start(executor, offer, folder, argv, { choice, order, modelFolder, secrets }, ports)
   })
 }
 
-async function fetchInputs(
+/** The socket of the engine, once it has the image; null for what is no container. */
+async function engineFor(offer: Offer, ports: SetUpPorts, watch: BringWatch): Promise<string | null> {
+  if (offer.spec.container === null) return null
+  const socket = ports.containers.socket()
+  const { containers } = ports.abilities
+  if (socket === null || containers === undefined) throw new Declined('the container engine of this worker is away')
+  await bringContainerImage(offer, socket, containers.pulls, ports, watch)
+  return socket
+}
+
+async function containerFor(
   offer: Offer,
-  folder: string,
-  { workspaces, delivery, transfers, now }: SetUpPorts,
-  signal: AbortSignal,
-  alive: () => void,
-): Promise<void> {
-  const { fence } = offer
-  workspaces.fetching(fence)
-  delivery.report([{ kind: 'starting', fence, at: now(), operation: 'fetching inputs' }])
-  await placeInputs(offer, folder, transfers, {
-    signal,
-    onBytes: (here, all) => {
-      alive()
-      const percent = all === 0 ? 100 : Math.floor((100 * here) / all)
-      delivery.progress(fence, { percent, operation: 'fetching inputs', metrics: {} })
-    },
-  })
-  delivery.progress(fence, { percent: null, operation: null, metrics: {} })
+  engine: string | null,
+  modelFolder: string,
+  { abilities, containers: { workerId }, gpus }: SetUpPorts,
+): Promise<ContainerOrder | null> {
+  const { container } = offer.spec
+  if (container === null || engine === null) return null
+  const mounts = await realMounts(container, { allowedMounts: abilities.containers?.allowedMounts ?? [] })
+  return containerOrder(offer, container, { engine, workerId, modelFolder, gpus: ownGpus(offer, gpus), mounts })
+}
+
+interface Prepared {
+  readonly choice: Isolation
+  readonly order: ContainerOrder | null
+  readonly modelFolder: string
+  readonly secrets: Awaited<ReturnType<typeof attemptSecrets>>
 }
 
 function start(
@@ -78,11 +88,10 @@ function start(
   offer: Offer,
   folder: string,
   argv: readonly string[],
-  choice: Isolation,
-  secrets: Awaited<ReturnType<typeof attemptSecrets>>,
-  { python, gpus, visiblePaths, modelsFolder, env }: SetUpPorts,
+  { choice, order, modelFolder, secrets }: Prepared,
+  { python, gpus, visiblePaths, env }: SetUpPorts,
 ): Promise<Execution> {
-  const mine = gpus.filter(gpu => offer.gpus.includes(gpu.uuid))
+  const mine = ownGpus(offer, gpus)
   const prefix = python === null || python.prefix.startsWith('/usr') ? [] : [python.prefix]
   return launch(executor, offer, folder, fenceKey(offer.fence), {
     argv,
@@ -90,29 +99,20 @@ function start(
       isolation: choice.isolation,
       workerEnv: env,
       python: python?.path ?? null,
-      modelsFolder,
+      modelsFolder: order === null ? modelFolder : MODELS_TARGET,
       gpus: mine,
       secretEnv: secrets.env,
     }),
     secrets: secrets.launch,
     ...choice,
-    container: null,
+    container: order,
     devices: mine
       .filter(gpu => !gpu.simulated)
       .flatMap(gpu => [`/dev/nvidia${gpu.index}`, '/dev/nvidiactl', '/dev/nvidia-uvm']),
-    visiblePaths: [...visiblePaths, ...prefix, modelsFolder],
+    visiblePaths: [...visiblePaths, ...prefix, modelFolder],
   })
 }
 
-/** Rejects when the work has not said for too long that it is alive. */
-function unlessStalled<T>(work: (alive: () => void) => Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new Error(`the set-up made no progress for ${SETUP_STALL_MS / 1000} s`)),
-      SETUP_STALL_MS,
-    )
-    work(() => timer.refresh())
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer))
-  })
+function ownGpus(offer: Offer, gpus: readonly Gpu[]): readonly Gpu[] {
+  return gpus.filter(gpu => offer.gpus.includes(gpu.uuid))
 }

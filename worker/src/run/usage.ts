@@ -1,5 +1,5 @@
 import type { GpuSample, Usage } from '@stoker/protocol'
-import type { Execution, Exit } from '../executors/port.ts'
+import type { Execution, Exit, Usage as LiveUsage } from '../executors/port.ts'
 
 interface Average {
   sum: number
@@ -10,22 +10,24 @@ interface Average {
 /** Gathers what one attempt uses while it runs; a program too short to be sampled is measured by its exit record. */
 export class UsageMeter {
   readonly #gpus: readonly string[]
+  readonly #read: () => Promise<LiveUsage | null>
   readonly #memory = start()
   readonly #gpu = start()
   #peakCpus = 0
   #peakGpuMemoryMb: number | null = null
   #last: { readonly at: number; readonly cpuSeconds: number } | null = null
 
-  constructor(gpus: readonly string[]) {
+  constructor(gpus: readonly string[], read: () => Promise<LiveUsage | null>) {
     this.#gpus = gpus
+    this.#read = read
   }
 
   async sample(
     execution: Execution,
     gpus: readonly GpuSample[],
     now: number,
-  ): Promise<{ cpus: number; memoryBytes: number } | null> {
-    const usage = await execution.usage()
+  ): Promise<{ cpus: number; memoryBytes: number; pids?: number } | null> {
+    const usage = await this.#read()
     if (usage === null) return null
     const since = this.#last ?? { at: execution.startedAtMs, cpuSeconds: 0 }
     const cpus = now > since.at ? Math.max(0, (usage.cpuSeconds - since.cpuSeconds) / ((now - since.at) / 1000)) : 0
@@ -33,14 +35,15 @@ export class UsageMeter {
     this.#peakCpus = Math.max(this.#peakCpus, cpus)
     add(this.#memory, usage.rssBytes)
     for (const gpu of gpus.filter(sample => this.#gpus.includes(sample.uuid))) this.#addGpu(gpu)
-    return { cpus, memoryBytes: usage.rssBytes }
+    return { cpus, memoryBytes: usage.rssBytes, ...(usage.pids === undefined ? {} : { pids: usage.pids }) }
   }
 
   total(exit: Exit): Usage {
     const seconds = Math.max(0.001, (exit.endedAtMs - exit.startedAtMs) / 1000)
-    const averageCpus = exit.cpuSeconds / seconds
+    const cpuSeconds = Math.max(exit.cpuSeconds, this.#last?.cpuSeconds ?? 0)
+    const averageCpus = cpuSeconds / seconds
     return {
-      cpuSeconds: exit.cpuSeconds,
+      cpuSeconds,
       averageCpus,
       peakCpus: Math.max(averageCpus, this.#peakCpus),
       averageMemoryBytes: mean(this.#memory) ?? exit.maxRssBytes,

@@ -16,7 +16,7 @@ import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
 import { decideWebhook, decideWebhookRemoved, decideWebhookResealed } from './webhooks.ts'
-import { decideDrain, decideGoodbye, decideRemoveWorker, decideReturned } from './workers.ts'
+import { decideAbilities, decideDrain, decideGoodbye, decideRemoveWorker, decideReturned } from './workers.ts'
 
 type Deciders = {
   readonly [K in Command['kind']]: (
@@ -49,6 +49,7 @@ const DECIDERS: Deciders = {
   setPriority: decidePriority,
   hello: decideHello,
   report: decideReport,
+  abilities: decideAbilities,
   goodbye: decideGoodbye,
   returned: decideReturned,
   tick: decideTick,

@@ -8,6 +8,20 @@ import { resumeIfLost } from './report.ts'
 
 type Of<K extends Command['kind']> = Extract<Command, { kind: K }>
 
+/** What a worker can do has changed while it is connected. */
+export function decideAbilities(
+  state: State,
+  { worker: id, abilities }: Of<'abilities'>,
+  _facts: Facts,
+  now: Now,
+  emit: Emit,
+): Replies['abilities'] {
+  const { facts } = knownWorker(state, id)
+  if (JSON.stringify(facts.abilities) === JSON.stringify(abilities)) return null
+  emit.change({ c: 'worker', id, ...facts, tags: [...facts.tags], abilities, at: now.wall })
+  return null
+}
+
 /** The worker leaves in order: what it still held is over, so its jobs need not wait for a lease. */
 export function decideGoodbye(
   state: State,

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { Log } from '@stoker/files'
 import {
+  type Abilities,
   decodeFrame,
   type HubMessage,
   type Live,
@@ -106,6 +107,9 @@ export class Connection {
         this.#ports.board.put(this.session.worker ?? '', action.live)
         this.#hearDevices(action.live)
         break
+      case 'able':
+        this.#able(action.abilities)
+        break
       case 'heard':
         this.#heard()
         break
@@ -141,6 +145,12 @@ export class Connection {
     engine.touch(state => {
       if (devices !== undefined && hearDevices(state, this.session.worker ?? '', devices)) engine.replan()
     })
+  }
+
+  #able(abilities: Abilities): void {
+    const worker = this.session.worker
+    if (worker === null) return
+    void this.#ports.engine.execute({ kind: 'abilities', worker, abilities }).catch(error => this.#fail(error))
   }
 
   #heard(): void {

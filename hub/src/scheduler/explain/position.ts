@@ -1,6 +1,6 @@
 import type { Bucket, Now, State, WorkerState } from '../../engine/state.ts'
 import { FairShare } from '../fair-share.ts'
-import { couldRun, looksAtNames } from '../fit.ts'
+import { couldRun, looksAtEach } from '../fit.ts'
 
 /** Jobs of one bucket that come before the one asked about. */
 export interface Ahead {
@@ -119,7 +119,7 @@ function placesOf(state: State, { shape }: Bucket): Places {
   const classes = new Map<string, WorkerState>()
   const seen = new Set<string>()
   for (const worker of state.workers.values()) {
-    const look = looksAtNames(shape) ? worker.id : worker.classKey
+    const look = looksAtEach(shape) ? worker.id : worker.classKey
     if (seen.has(look)) continue
     seen.add(look)
     if (couldRun(shape, worker)) classes.set(look, worker)

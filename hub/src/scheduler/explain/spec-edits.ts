@@ -37,6 +37,10 @@ function patchFor({ code, cure }: Refusal, shape: Shape, worker: WorkerState): P
       return fewer('memoryMb', shape, worker.memoryMbFree)
     case 'isolation.unserved':
       return isolationPatch(shape, worker)
+    case 'containers.network':
+      return { network: null }
+    case 'image.absent':
+      return facts.abilities.containers?.pulls === true ? { pull: 'missing' } : null
     case 'gpus.count':
     case 'gpus.kind':
     case 'busy.gpus':
@@ -117,6 +121,7 @@ const FIELDS: { readonly [K in keyof Shape]?: Field<K> } = {
     words: (from, to) => `without avoiding tag ${dropped(from, to)}`,
   },
   isolation: { field: 'isolation', show: kind => kind, words: (from, to) => `with isolation ${to} instead of ${from}` },
+  pull: { field: 'pull', show: kind => kind, words: (from, to) => `with pull ${to} instead of ${from}` },
   network: { field: 'network', show: kind => kind, words: from => `without asking for network ${from}` },
 }
 

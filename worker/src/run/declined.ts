@@ -1,0 +1,2 @@
+/** The worker cannot run the offer at all: another worker may. */
+export class Declined extends Error {}
