@@ -55,6 +55,7 @@ export class RunTimes {
 export class RunTimeBook {
   readonly #byKey = new Map<string, RunTimes>()
   readonly #keys = new WeakMap<object, string>()
+  #newest = ''
 
   get size(): number {
     return this.#byKey.size
@@ -63,9 +64,11 @@ export class RunTimeBook {
   add(bucket: Alike, ms: number): void {
     const key = this.#keyOf(bucket)
     const known = this.#byKey.get(key) ?? new RunTimes()
+    known.add(ms)
+    if (key === this.#newest) return
+    this.#newest = key
     this.#byKey.delete(key)
     this.#byKey.set(key, known)
-    known.add(ms)
     if (this.#byKey.size <= MOST_KEYS) return
     for (const oldest of this.#byKey.keys()) {
       this.#byKey.delete(oldest)
@@ -80,6 +83,7 @@ export class RunTimeBook {
   /** When memory is rebuilt in a running hub, what was learnt stays. */
   takeOver(other: RunTimeBook): void {
     for (const [key, times] of other.#byKey) this.#byKey.set(key, times)
+    this.#newest = ''
   }
 
   #keyOf(bucket: Alike): string {
