@@ -202,7 +202,8 @@ export class SimWorker {
       case 'acked':
         if (action.over.length > 0 || action.n > 0)
           this.#file.acked(action.n, running.session.spool, running.session.epochSeen)
-        for (const fence of action.over) this.machine.programs.delete(fenceKey(fence))
+        if (this.machine.programs.size > 0)
+          for (const fence of action.over) this.machine.programs.delete(fenceKey(fence))
         break
       case 'start':
         running.runner.start(action.offer)
