@@ -29,15 +29,24 @@ export class RunTimes {
 
   /** Draws a run time from those longer than `age`, by a chance between 0 and 1; null if none was longer. */
   longerThan(age: number): ((chance: number) => number) | null {
-    const from = age <= 0 ? 0 : stepOf(age)
+    const steps: number[] = []
+    const before: number[] = []
     let longer = 0
-    for (let step = from; step < STEPS; step += 1) longer += this.#counts[step] ?? 0
+    for (let step = age <= 0 ? 0 : stepOf(age); step < STEPS; step += 1) {
+      const count = this.#counts[step] ?? 0
+      if (count === 0) continue
+      steps.push(step)
+      before.push(longer)
+      longer += count
+    }
     if (longer === 0) return null
     return chance => {
-      let left = chance * longer
-      let step = from
-      for (; left >= (this.#counts[step] ?? longer); step += 1) left -= this.#counts[step] ?? 0
-      return Math.max(age, msOf(step + left / Math.max(1, this.#counts[step] ?? 0)))
+      const drawn = chance * longer
+      let last = steps.length - 1
+      while (last > 0 && (before[last] ?? 0) > drawn) last -= 1
+      const [step = 0, until = longer] = [steps[last], before[last + 1]]
+      const below = before[last] ?? 0
+      return Math.max(age, msOf(step + (drawn - below) / (until - below)))
     }
   }
 
