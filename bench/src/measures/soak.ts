@@ -7,7 +7,7 @@ import { Relay } from '../servers/relay.ts'
 import type { Hub } from '../servers/stoker.ts'
 import { emptyGauge, type Gauged, look } from '../soak/gauge.ts'
 import { applyLoad } from '../soak/soak-load.ts'
-import { growthPercent, lowest } from '../soak/trend.ts'
+import { growthOfMeansPercent, growthPercent, lowest } from '../soak/trend.ts'
 import { cutAgainAndAgain, killAgainAndAgain } from '../soak/troubles.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { Ground, Measure, Stage } from './ground.ts'
@@ -60,7 +60,8 @@ export const measureSoak: Measure = async (stage, ground) => {
   return {
     soakHubMemory: growth('memoryMb', gauges.hub),
     soakHubHandles: growth('handles', gauges.hub),
-    soakHubData: growth('dataMb', gauges.hub),
+    // Output comes in floods and is swept in turn: within half a minute it goes up and down by a third.
+    soakHubData: { ours: [growthOfMeansPercent(gauges.hub.dataMb, LEAST.dataMb)], peers: {} },
     soakWorkerMemory: growth('memoryMb', gauges.steady, gauges.distant),
     soakWorkerHandles: growth('handles', gauges.steady, gauges.distant),
     soakWorkerData: growth('dataMb', gauges.steady, gauges.distant),

@@ -27,3 +27,22 @@ export function growthPercent(looks: readonly Look[], least = 0): number {
   const base = Math.max(least, quantile(values, 0.5))
   return base === 0 ? 0 : (100 * quantile(slopes, 0.5) * (last[0] - first[0])) / base
 }
+
+/**
+ * The same for what goes up and down in waves, where a slope depends on the waves it begins and ends with: the mean of the last
+ * quarter of the looks against that of the second one, half of the time before. Each must hold some waves.
+ */
+export function growthOfMeansPercent(looks: readonly Look[], least = 0): number {
+  const quarter = Math.floor(looks.length / 4)
+  if (quarter === 0) throw new Error(`a trend needs four looks, found ${looks.length}`)
+  const before = middleMean(looks.slice(quarter, 2 * quarter))
+  const base = Math.max(least, before)
+  return base === 0 ? 0 : (100 * (middleMean(looks.slice(-quarter)) - before)) / base
+}
+
+/** Looks count less towards both ends, so that it does not matter in which part of a wave they begin. */
+function middleMean(looks: readonly Look[]): number {
+  const weights = looks.map((_, i) => Math.sin((Math.PI * (i + 0.5)) / looks.length) ** 2)
+  const sum = looks.reduce((total, [, value], i) => total + value * (weights[i] ?? 0), 0)
+  return sum / weights.reduce((total, weight) => total + weight, 0)
+}

@@ -29,15 +29,24 @@ export class RunTimes {
 
   /** Draws a run time from those longer than `age`, by a chance between 0 and 1; null if none was longer. */
   longerThan(age: number): ((chance: number) => number) | null {
-    const from = age <= 0 ? 0 : stepOf(age)
+    const steps: number[] = []
+    const before: number[] = []
     let longer = 0
-    for (let step = from; step < STEPS; step += 1) longer += this.#counts[step] ?? 0
+    for (let step = age <= 0 ? 0 : stepOf(age); step < STEPS; step += 1) {
+      const count = this.#counts[step] ?? 0
+      if (count === 0) continue
+      steps.push(step)
+      before.push(longer)
+      longer += count
+    }
     if (longer === 0) return null
     return chance => {
-      let left = chance * longer
-      let step = from
-      for (; left >= (this.#counts[step] ?? longer); step += 1) left -= this.#counts[step] ?? 0
-      return Math.max(age, msOf(step + left / Math.max(1, this.#counts[step] ?? 0)))
+      const drawn = chance * longer
+      let last = steps.length - 1
+      while (last > 0 && (before[last] ?? 0) > drawn) last -= 1
+      const [step = 0, until = longer] = [steps[last], before[last + 1]]
+      const below = before[last] ?? 0
+      return Math.max(age, msOf(step + (drawn - below) / (until - below)))
     }
   }
 
@@ -55,6 +64,7 @@ export class RunTimes {
 export class RunTimeBook {
   readonly #byKey = new Map<string, RunTimes>()
   readonly #keys = new WeakMap<object, string>()
+  #newest = ''
 
   get size(): number {
     return this.#byKey.size
@@ -63,9 +73,11 @@ export class RunTimeBook {
   add(bucket: Alike, ms: number): void {
     const key = this.#keyOf(bucket)
     const known = this.#byKey.get(key) ?? new RunTimes()
+    known.add(ms)
+    if (key === this.#newest) return
+    this.#newest = key
     this.#byKey.delete(key)
     this.#byKey.set(key, known)
-    known.add(ms)
     if (this.#byKey.size <= MOST_KEYS) return
     for (const oldest of this.#byKey.keys()) {
       this.#byKey.delete(oldest)
@@ -80,6 +92,7 @@ export class RunTimeBook {
   /** When memory is rebuilt in a running hub, what was learnt stays. */
   takeOver(other: RunTimeBook): void {
     for (const [key, times] of other.#byKey) this.#byKey.set(key, times)
+    this.#newest = ''
   }
 
   #keyOf(bucket: Alike): string {

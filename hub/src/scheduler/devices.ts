@@ -22,14 +22,15 @@ export interface DeviceSpace {
 /** All devices in one pass; two workers that show one device see the same space of it. */
 export class Devices {
   readonly #view: Pick<View, 'devices' | 'quarantined' | 'deviceNews'>
-  readonly #spaces = new Map<string, DeviceSpace>()
+  /** Null until a device is asked for. */
+  #spaces: Map<string, DeviceSpace> | null = null
 
   constructor(view: Pick<View, 'devices' | 'quarantined' | 'deviceNews'>) {
     this.#view = view
   }
 
   spaceOf(gpu: Gpu): DeviceSpace {
-    const known = this.#spaces.get(gpu.uuid)
+    const known = this.#spaces?.get(gpu.uuid)
     if (known !== undefined) return known
     const { devices, quarantined, deviceNews } = this.#view
     const news = deviceNews.get(gpu.uuid)
@@ -38,6 +39,7 @@ export class Devices {
     const fresh: DeviceSpace = { memoryMb: gpu.memoryMb, foreignMb, out, whole: 0, parts: 0, partsMb: 0 }
     const claims = devices.get(gpu.uuid)
     if (claims !== undefined) for (const { gpuMemoryMb } of claims.values()) occupy(fresh, gpuMemoryMb, 1)
+    this.#spaces ??= new Map()
     this.#spaces.set(gpu.uuid, fresh)
     return fresh
   }
@@ -45,7 +47,7 @@ export class Devices {
   /** Of the devices this ledger was asked about. */
   move({ gpus, gpuMemoryMb }: Pick<Claim, 'gpus' | 'gpuMemoryMb'>, sign: 1 | -1): void {
     for (const uuid of gpus) {
-      const space = this.#spaces.get(uuid)
+      const space = this.#spaces?.get(uuid)
       if (space !== undefined) occupy(space, gpuMemoryMb, sign)
     }
   }

@@ -13,7 +13,8 @@ interface Standing {
 export class FairShare {
   readonly #view: View
   readonly #now: Now
-  readonly #standings = new Map<string, Standing>()
+  /** Null until someone's standing is asked for: most passes know one owner only. */
+  #standings: Map<string, Standing> | null = null
 
   constructor(view: View, now: Now) {
     this.#view = view
@@ -37,7 +38,7 @@ export class FairShare {
   }
 
   #standingOf(owner: string): Standing {
-    const known = this.#standings.get(owner)
+    const known = this.#standings?.get(owner)
     if (known !== undefined) return known
     const use = this.#view.ownerUses.get(owner)
     const fleet = this.#view.fleet
@@ -45,6 +46,7 @@ export class FairShare {
     const taken =
       use === undefined ? { cpusMilli: 0, memoryMb: 0, gpus: 0, gpuMemoryMb: 0, slots: 0, devices: 0 } : { ...use.now }
     const fresh = { average, taken, standing: average + dominantShare(taken, fleet) }
+    this.#standings ??= new Map()
     this.#standings.set(owner, fresh)
     return fresh
   }

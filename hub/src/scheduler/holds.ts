@@ -5,12 +5,16 @@ import type { View } from './policy.ts'
 import { Hold, type Reservation } from './reservation.ts'
 import type { Room } from './room.ts'
 
+/** Never written to. */
+const NONE = new Map<string, never>()
+
 /** The reservations of a pass, by the workers they bear upon. No two bear upon one worker: they could wait for each other for ever. */
 export class Holds {
-  readonly #byWorker = new Map<string, Hold>()
+  readonly #byWorker: Map<string, Hold>
   readonly #holds: Hold[] = []
 
   constructor(view: View, reservations: readonly Reservation[]) {
+    this.#byWorker = reservations.length === 0 ? NONE : new Map()
     for (const reservation of reservations) {
       const hosts = hostsOf(view, reservation.worker)
       const hold = [...hosts].some(worker => this.#byWorker.has(worker)) ? null : Hold.open(view, reservation)

@@ -8,24 +8,29 @@ type Taken = { running: number; gpus: number }
 /** How much owners and groups may still start while a plan is made; only shrinks within a pass. */
 export class Allowance {
   readonly #view: Limited
-  readonly #owners = new Map<string, Taken>()
-  readonly #groups = new Map<string, number>()
+  /** Null until something was taken that has a limit. */
+  #owners: Map<string, Taken> | null = null
+  #groups: Map<string, number> | null = null
 
   constructor(view: Limited) {
     this.#view = view
   }
 
   admits(bucket: Bucket): boolean {
-    const taken = { owner: this.#owners.get(bucket.owner), group: this.#groups.get(bucket.groupId ?? '') }
-    return limitReason(this.#view, bucket, taken.owner, taken.group) === null
+    const { owner, groupId } = bucket
+    if (groupId === null && !this.#view.limits.has(owner)) return true
+    return limitReason(this.#view, bucket, this.#owners?.get(owner), this.#groups?.get(groupId ?? '')) === null
   }
 
   take({ owner, groupId, shape }: Bucket): void {
     if (this.#view.limits.has(owner)) {
+      this.#owners ??= new Map()
       const { running, gpus } = this.#owners.get(owner) ?? { running: 0, gpus: 0 }
       this.#owners.set(owner, { running: running + 1, gpus: gpus + shape.gpus })
     }
-    if (groupId !== null) this.#groups.set(groupId, (this.#groups.get(groupId) ?? 0) + 1)
+    if (groupId === null) return
+    this.#groups ??= new Map()
+    this.#groups.set(groupId, (this.#groups.get(groupId) ?? 0) + 1)
   }
 }
 

@@ -64,19 +64,31 @@ export class Order<E extends Waiting> {
 
 /** By owner and priority. */
 function grouped<E extends Waiting>(entries: readonly E[]): readonly Group<E>[] {
+  const [first] = entries
+  if (first !== undefined && entries.length === 1) return [groupWith(first)]
   const groups: Group<E>[] = []
   const byOwner = new Map<string, Map<number, Group<E>>>()
   for (const entry of entries) {
     const { owner, priority } = entry.bucket
     const own = byOwner.get(owner) ?? new Map<number, Group<E>>()
     byOwner.set(owner, own)
-    const group = own.get(priority) ?? { owner, priority, entries: new Heap<E>(isOlder), standing: 0 }
-    group.entries.push(entry)
-    if (own.has(priority)) continue
+    const known = own.get(priority)
+    if (known !== undefined) {
+      known.entries.push(entry)
+      continue
+    }
+    const group = groupWith(entry)
     own.set(priority, group)
     groups.push(group)
   }
   return groups
+}
+
+function groupWith<E extends Waiting>(entry: E): Group<E> {
+  const { owner, priority } = entry.bucket
+  const entries = new Heap<E>(isOlder)
+  entries.push(entry)
+  return { owner, priority, entries, standing: 0 }
 }
 
 function isOlder(a: Waiting, b: Waiting): boolean {

@@ -127,18 +127,18 @@ class Pass {
   #changedRooms(): readonly Room[] {
     const before = this.#freed(this.#holds.reservations)
     const ids = before.length === 0 ? this.#view.dirtyWorkers : new Set([...this.#view.dirtyWorkers, ...before])
-    return this.#roomsOf(Array.from(ids, id => this.#view.workers.get(id)))
+    return this.#roomsOf(ids)
   }
 
   #openPool(): Pool {
-    this.#open ??= new Pool(this.#roomsOf(this.#view.workers.values()), this.#rankFor)
+    this.#open ??= new Pool(this.#roomsOf(this.#view.workers.keys()), this.#rankFor)
     return this.#open
   }
 
-  #roomsOf(workers: Iterable<WorkerState | undefined>): readonly Room[] {
+  #roomsOf(ids: Iterable<string>): readonly Room[] {
     const rooms: Room[] = []
-    for (const worker of workers) {
-      const room = this.#roomOf(worker)
+    for (const id of ids) {
+      const room = this.#roomOf(this.#view.workers.get(id))
       if (room !== null) rooms.push(room)
     }
     return rooms

@@ -16,7 +16,9 @@ const PER_PRIORITY = 4
 /** New reservations for heads that were passed over too long, in the order in which jobs start; a higher priority may take a worker from a lower one. */
 export function reserve(view: View, held: readonly Reservation[], fair: FairShare, now: Now): readonly Reservation[] {
   let kept = held
-  const order = new Order(impatientHeads(view, kept, now), owner => fair.of(owner))
+  const heads = impatientHeads(view, kept, now)
+  if (heads.length === 0) return kept
+  const order = new Order(heads, owner => fair.of(owner))
   for (let entry = order.first; entry !== undefined; entry = order.first) {
     const { bucket, head } = entry
     if (isFilled(kept, bucket.priority)) {

@@ -44,9 +44,8 @@ export function cellsOf(part: object): Cells {
 export function updatedColumns(write: RowWrite & { readonly op: 'update' }): readonly string[] {
   const columns = Object.keys(write.set)
   if (columns.length === 0) throw new Error(`an update of ${write.table} sets no column`)
-  const keys: readonly string[] = KEYS[write.table]
-  const key = columns.find(column => keys.includes(column))
-  if (key !== undefined) throw new Error(`an update of ${write.table} sets "${key}", which is part of its key`)
+  for (const key of KEYS[write.table])
+    if (key in write.set) throw new Error(`an update of ${write.table} sets "${key}", which is part of its key`)
   return columns
 }
 

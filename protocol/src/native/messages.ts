@@ -180,8 +180,18 @@ export const Drain = z.object({ t: z.literal('drain'), on: z.boolean() })
 export const HubMessage = z.discriminatedUnion('t', [Welcome, Refuse, Offers, Ack, Stops, Drain])
 export type HubMessage = Readonly<z.infer<typeof HubMessage>>
 
+/** While an attempt lives its key is asked for a dozen times: making it anew costs more than remembering the last ones. */
+const KEYS_REMEMBERED = 256
+const rememberedKeys: (readonly [fence: Fence, key: string])[] = []
+
 export function fenceKey(fence: Fence): string {
-  return `${fence.job}-${fence.epoch}-${fence.attempt}`
+  const place = fence.job % KEYS_REMEMBERED
+  const known = rememberedKeys[place]
+  if (known !== undefined && sameFence(known[0], fence)) return known[1]
+  const { job, epoch, attempt } = fence
+  const key = `${job}-${epoch}-${attempt}`
+  rememberedKeys[place] = [{ job, epoch, attempt }, key]
+  return key
 }
 
 export function sameFence(a: Fence, b: Fence): boolean {

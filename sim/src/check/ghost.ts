@@ -120,11 +120,12 @@ export class Ghost {
   }
 
   #checkGroups(): void {
-    const counts = new GroupCounts()
     const { queries } = this.#tables
+    const groups = queries.groups(null, null, Number.MAX_SAFE_INTEGER).rows
+    if (groups.length === 0) return
+    const counts = new GroupCounts()
     for (const job of queries.scan('job', 0, Number.MAX_SAFE_INTEGER)) counts.take(job)
-    for (const group of queries.groups(null, null, Number.MAX_SAFE_INTEGER).rows)
-      counts.compare(group, (guarantee, text) => this.complain(guarantee, text))
+    for (const group of groups) counts.compare(group, (guarantee, text) => this.complain(guarantee, text))
   }
 
   #checkResult(fence: Fence, result: unknown): void {
@@ -140,15 +141,19 @@ export class Ghost {
   }
 
   #checkJobs(key: string, { firstSeq, count }: { readonly firstSeq: number; readonly count: number }): void {
-    const seqs = Array.from({ length: count }, (_, index) => firstSeq + index)
-    const found = this.#tables.queries.jobsBySeq(seqs).length
+    let found = 0
+    for (let seq = firstSeq; seq < firstSeq + count; seq += 1) if (this.#tables.jobCell(seq, 'seq') === seq) found += 1
     if (found !== count)
       this.complain('g', `key ${key} was answered with ${count} jobs from ${firstSeq} on, the disk has ${found}`)
   }
 
   #isActive({ job, epoch, attempt }: Fence): boolean {
-    const row = this.#tables.queries.jobsBySeq([job])[0]
-    return row?.state === 'active' && row.attempts === attempt && row.attemptEpoch === epoch
+    const { jobCell } = this.#tables
+    return (
+      jobCell(job, 'state') === 'active' &&
+      jobCell(job, 'attempts') === attempt &&
+      jobCell(job, 'attemptEpoch') === epoch
+    )
   }
 
   #ackChunk(chunk: Chunk): void {

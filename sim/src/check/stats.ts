@@ -1,3 +1,4 @@
+import { fenceKey } from '@stoker/protocol'
 import type { Batch } from '../../../hub/src/engine/core.ts'
 
 export interface RunFigures {
@@ -33,14 +34,14 @@ export class Stats {
         case 'placed':
           this.#attempts += 1
           this.#wait(change.job, now)
-          this.#heldSince.set(`${change.job}-${change.attempt}`, now)
+          this.#heldSince.set(fenceKey(change), now)
           break
         case 'lost':
           this.#lost += 1
           break
         case 'released':
         case 'attemptEnded':
-          this.#free(`${change.job}-${change.attempt}`, now)
+          this.#free(fenceKey(change), now)
           if (change.c === 'attemptEnded' && change.next === 'succeeded') this.#succeeded += 1
           break
         default:

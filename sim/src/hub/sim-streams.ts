@@ -91,8 +91,9 @@ export class SimStreams {
   }
 
   ended(fence: Fence): void {
-    const streams = this.#attempts.get(fenceKey(fence))
-    if (streams?.every(stream => stream.uncommitted.length === 0) === true) this.#attempts.delete(fenceKey(fence))
+    const key = fenceKey(fence)
+    const streams = this.#attempts.get(key)
+    if (streams?.every(stream => stream.uncommitted.length === 0) === true) this.#attempts.delete(key)
   }
 
   /** Where a chunk may begin at most, after the chunks before it in the same append. */

@@ -1,4 +1,4 @@
-import type { HubMessage } from '@stoker/protocol'
+import { fenceKey, type HubMessage } from '@stoker/protocol'
 import type { SpoolBatch } from '../../../worker/src/session/spool.ts'
 import {
   type Introduction,
@@ -202,7 +202,8 @@ export class SimWorker {
       case 'acked':
         if (action.over.length > 0 || action.n > 0)
           this.#file.acked(action.n, running.session.spool, running.session.epochSeen)
-        for (const fence of action.over) this.machine.programs.delete(`${fence.job}-${fence.epoch}-${fence.attempt}`)
+        if (this.machine.programs.size > 0)
+          for (const fence of action.over) this.machine.programs.delete(fenceKey(fence))
         break
       case 'start':
         running.runner.start(action.offer)
@@ -244,9 +245,8 @@ export class SimWorker {
   #hear(running: Running, message: HubMessage): void {
     const before = running.session.spool.unacked
     this.#step({ e: 'message', message })
-    const first = running.session.spool.firstUnacked
-    const forgotten = before.filter(batch => batch.n < first)
-    if (forgotten.length > 0) this.#ports.forgets(forgotten)
+    const { unacked, firstUnacked } = running.session.spool
+    if (unacked !== before) this.#ports.forgets(before.filter(batch => batch.n < firstUnacked))
   }
 
   #sendBatch(running: Running, batch: SpoolBatch, resent: boolean): void {

@@ -175,7 +175,7 @@ export class WorkerSession {
       case 'offers':
         return this.#takeAll(unpackOffers(message), now, wall)
       case 'ack':
-        return [...this.#acked(message.n), ...(this.#isBlocked ? this.#flush(now, wall) : [])]
+        return this.#isBlocked ? [...this.#acked(message.n), ...this.#flush(now, wall)] : this.#acked(message.n)
       case 'stops':
         return message.stops
           .filter(stop => this.#held.has(fenceKey(stop.fence)))
@@ -221,19 +221,20 @@ export class WorkerSession {
 
   /** Batches go first: what is started may report at once, and a batch must not overtake an earlier one. */
   #takeAll(offers: readonly Offer[], now: number, wall: number): SessionAction[] {
-    const starts = offers.flatMap(offer => this.#take(offer, wall))
+    const starts: SessionAction[] = []
+    for (const offer of offers) if (this.#take(offer, wall)) starts.push({ a: 'start', offer })
     return [...this.#flushOrGather(now, wall), ...starts]
   }
 
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
-  #take(offer: Offer, wall: number): SessionAction[] {
+  #take(offer: Offer, wall: number): boolean {
     const key = fenceKey(offer.fence)
-    if (this.#held.has(key)) return []
+    if (this.#held.has(key)) return false
     this.#held.set(key, { fence: offer.fence, state: 'starting', startedAt: null })
     this.#gathering.started()
-    if (!this.#draining && !this.#drainedByHub) return [{ a: 'start', offer }]
+    if (!this.#draining && !this.#drainedByHub) return true
     this.#report({ kind: 'declined', fence: offer.fence, at: wall, reason: 'the worker is draining' })
-    return []
+    return false
   }
 
   #report(report: AttemptReport): void {

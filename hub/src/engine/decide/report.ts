@@ -25,10 +25,10 @@ export function decideReport(
   if (command.n !== worker.batch + 1) {
     throw new Refused('request.invalid', `batch ${command.n} came, batch ${worker.batch + 1} is next`)
   }
-  const stale = command.reports
-    .filter(report => !takeReport(state, worker, report, command.missing ?? NOTHING, now, emit))
-    .map(report => report.fence)
-  emit.rows(command.rows)
+  const stale: Fence[] = []
+  for (const report of command.reports)
+    if (!takeReport(state, worker, report, command.missing ?? NOTHING, now, emit)) stale.push(report.fence)
+  if (command.rows.length > 0) emit.rows(command.rows)
   emit.change({ c: 'batch', worker: worker.id, n: command.n })
   return { ackedBatch: command.n, stale }
 }

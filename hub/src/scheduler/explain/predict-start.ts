@@ -13,7 +13,7 @@ export interface StartTimes {
   readonly runs: number
 }
 
-const FUTURES = 30
+const FUTURES = 20
 /** What is not played, such as gaps, starts and jobs yet to come, makes a queue slower as a whole; the simulator compares (`stoker sim --explain`). */
 const SLOWER = { least: 0.95, most: 1.6 }
 

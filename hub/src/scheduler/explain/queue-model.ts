@@ -34,6 +34,8 @@ interface Waiting {
   readonly of: Others
   readonly all: number
   left: number
+  /** Lower ones start first; infinite when none is left. */
+  turn: number
 }
 
 type Room = { -readonly [K in keyof Amounts]: number }
@@ -71,7 +73,7 @@ class Play {
     // A part of a job stands for a chance of one.
     const whole = (of: Others): Waiting => {
       const left = Math.floor(of.jobs + chance())
-      return { of, all: left, left }
+      return { of, all: left, left, turn: turnOf(of, left, left) }
     }
     this.#ahead = model.ahead.map(whole)
     this.#behind = model.behind.map(whole)
@@ -108,6 +110,7 @@ class Play {
       const first = firstThatFits(waiting, server, free)
       if (first === null) return started
       first.left -= 1
+      first.turn = turnOf(first.of, first.all, first.left)
       move(free, first.of.takes, -1)
       this.#push({ at: at + first.of.lasts(this.#chance), server, takes: first.of.takes })
     }
@@ -128,13 +131,15 @@ function firstThatFits(waiting: readonly Waiting[], server: number, free: Room):
   let first: Waiting | null = null
   let place = Number.POSITIVE_INFINITY
   for (const one of waiting) {
-    if (one.left === 0 || one.of.fits[server] !== true || !has(free, one.of.takes)) continue
-    const turn = one.of.rank + (one.all - one.left + 0.5) / one.all
-    if (turn >= place) continue
+    if (one.turn >= place || one.of.fits[server] !== true || !has(free, one.of.takes)) continue
     first = one
-    place = turn
+    place = one.turn
   }
   return first
+}
+
+function turnOf({ rank }: Others, all: number, left: number): number {
+  return left === 0 ? Number.POSITIVE_INFINITY : rank + (all - left + 0.5) / all
 }
 
 function has(free: Amounts, takes: Amounts): boolean {

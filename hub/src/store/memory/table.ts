@@ -3,12 +3,30 @@ import { type Cell, type Cells, cellsOf, KEYS } from '../row-keys.ts'
 
 export type RowKey = string | number
 
-/** Rows of one table by key. Rows are never changed in place, so a copy of the table is a copy of references. */
+/** What a key leads to: a row, or updates on top of one that nobody has read since. Neither is ever changed in place. */
+export type Entry<Row extends object = object> = Row | Update<Row>
+
+/** Most rows are updated more often than they are read, and a copy of all columns costs more than a note of the few that changed. */
+export class Update<Row extends object = object> {
+  readonly of: Entry<Row>
+  readonly set: Partial<Row>
+
+  constructor(of: Entry<Row>, set: Partial<Row>) {
+    this.of = of
+    this.set = set
+  }
+}
+
+/** Rows of one table by key. */
 export interface MemoryTable<T extends TableName> {
   keyOf(part: object): RowKey
+  has(key: RowKey): boolean
   get(key: RowKey): Tables[T]['row'] | undefined
-  /** Sets or, with undefined, removes the row; answers what was there. */
-  swap(key: RowKey, row: Tables[T]['row'] | undefined): Tables[T]['row'] | undefined
+  /** One column of a row, read without making the row. */
+  cell<C extends keyof Tables[T]['row']>(key: RowKey, column: C): Tables[T]['row'][C] | undefined
+  entry(key: RowKey): Entry<Tables[T]['row']> | undefined
+  /** Sets or, with undefined, removes what is there; answers what was. */
+  swap(key: RowKey, entry: Entry<Tables[T]['row']> | undefined): Entry<Tables[T]['row']> | undefined
   /** Keys of the rows that start with the named prefix of the key. */
   keysUnder(prefix: object): readonly RowKey[]
   /** All rows in the order of their keys. */
@@ -23,43 +41,54 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
   type Row = Tables[T]['row']
   const keys: readonly string[] = KEYS[name]
   const first = keys[0] ?? ''
-  let rows = new Map<RowKey, Row>()
+  let rows = new Map<RowKey, Entry<Row>>()
   /** Keys by the first key column, for tables whose key has several. */
   let groups = new Map<Cell, Set<RowKey>>()
   let sorted: readonly RowKey[] | null = null
 
+  /** Several columns tell their lengths, so that no two keys read alike. */
   function keyOf(part: object): RowKey {
     const cells = cellsOf(part)
-    if (keys.length > 1) return JSON.stringify(keys.map(key => cells[key]))
-    return cells[first] ?? ''
+    if (keys.length === 1) return cells[first] ?? ''
+    let key = ''
+    for (const column of keys) {
+      const text = String(cells[column])
+      key += `${text.length} ${text}`
+    }
+    return key
   }
 
-  function group(key: RowKey, row: Row): void {
-    if (keys.length === 1) return
-    const value = cellsOf(row)[first] ?? null
+  function get(key: RowKey): Row | undefined {
+    const entry = rows.get(key)
+    if (!(entry instanceof Update)) return entry
+    const row = rowOf(entry)
+    rows.set(key, row)
+    return row
+  }
+
+  function group(key: RowKey, value: Cell): void {
     const members = groups.get(value)
     if (members === undefined) groups.set(value, new Set([key]))
     else members.add(key)
   }
 
-  function ungroup(key: RowKey, row: Row): void {
-    if (keys.length === 1) return
-    const value = cellsOf(row)[first] ?? null
+  function ungroup(key: RowKey, value: Cell): void {
     const members = groups.get(value)
     members?.delete(key)
     if (members?.size === 0) groups.delete(value)
   }
 
-  function swap(key: RowKey, row: Row | undefined): Row | undefined {
+  const firstOf = (entry: Entry<Row>): Cell => cellsOf(entry instanceof Update ? rowOf(entry) : entry)[first] ?? null
+
+  function swap(key: RowKey, entry: Entry<Row> | undefined): Entry<Row> | undefined {
     const old = rows.get(key)
-    if ((old === undefined) !== (row === undefined)) sorted = null
-    if (row !== undefined) {
-      rows.set(key, row)
-      if (old === undefined) group(key, row)
-    } else if (old !== undefined) {
-      rows.delete(key)
-      ungroup(key, old)
-    }
+    if (entry !== undefined) rows.set(key, entry)
+    else if (old !== undefined) rows.delete(key)
+    if ((old === undefined) === (entry === undefined)) return old
+    sorted = null
+    if (keys.length === 1) return old
+    if (entry !== undefined) group(key, firstOf(entry))
+    else if (old !== undefined) ungroup(key, firstOf(old))
     return old
   }
 
@@ -68,30 +97,49 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
     const named = keys.filter(key => key in cells)
     if (named.length === keys.length) return rows.has(keyOf(prefix)) ? [keyOf(prefix)] : []
     const members = [...(groups.get(cells[first] ?? null) ?? [])]
-    return members.filter(key => matches(rows.get(key), cells, named))
+    return members.filter(key => matches(get(key), cells, named))
   }
 
-  const present = (some: readonly RowKey[]): Row[] => some.map(key => rows.get(key)).filter(row => row !== undefined)
+  const present = (some: readonly RowKey[]): Row[] => some.map(get).filter(row => row !== undefined)
   const compare = (a: Row, b: Row) => compareBy(keys, cellsOf(a), cellsOf(b))
 
   return {
     keyOf,
-    get: key => rows.get(key),
+    has: key => rows.has(key),
+    get,
+    cell: (key, column) => {
+      let entry = rows.get(key)
+      for (; entry instanceof Update; entry = entry.of) if (column in entry.set) return entry.set[column]
+      return entry?.[column]
+    },
+    entry: key => rows.get(key),
     swap,
     keysUnder,
     ordered: () => {
-      sorted ??= [...rows.values()].sort(compare).map(keyOf)
+      sorted ??= present([...rows.keys()])
+        .sort(compare)
+        .map(keyOf)
       return present(sorted)
     },
     under: value => present([...(groups.get(value) ?? [])]).sort(compare),
-    copy: () => new Map(rows),
+    copy: () => new Map(Array.from(rows, ([key, entry]) => [key, rowOf(entry)])),
     replace: others => {
       rows = new Map(others)
       groups = new Map()
       sorted = null
-      for (const [key, row] of rows) group(key, row)
+      if (keys.length > 1) for (const [key, row] of rows) group(key, firstOf(row))
     },
   }
+}
+
+function rowOf<Row extends object>(entry: Entry<Row>): Row {
+  if (!(entry instanceof Update)) return entry
+  const updates: Update<Row>[] = []
+  let bottom: Entry<Row> = entry
+  for (; bottom instanceof Update; bottom = bottom.of) updates.push(bottom)
+  const row = { ...bottom }
+  for (const { set } of updates.reverse()) Object.assign(row, set)
+  return row
 }
 
 function matches(row: object | undefined, cells: Cells, named: readonly string[]): boolean {

@@ -5,7 +5,7 @@ import { deletedPrefix, noSuchRow, TABLES, updatedColumns } from '../row-keys.ts
 import type { SyncQueries } from '../sync-queries.ts'
 import { createMemoryQueries } from './queries.ts'
 import { recoverFrom } from './recover.ts'
-import { createMemoryTable, type MemoryTable, type RowKey } from './table.ts'
+import { createMemoryTable, type Entry, type MemoryTable, type RowKey, Update } from './table.ts'
 
 export type MemoryRows = { readonly [T in TableName]: MemoryTable<T> }
 
@@ -29,6 +29,8 @@ export interface MemoryTables {
   readonly queries: SyncQueries
   applyCommit(commit: Commit): void
   journalEnd(): JournalEnd
+  /** One column of a job, without reading the others. */
+  jobCell: MemoryTable<'job'>['cell']
   recover(visit: (jobs: readonly LiveJob[]) => void): Recovery
   idempotency(owner: string, key: string): IdempotencyRow | null
   jobRefs(ids: readonly string[]): readonly JobRef[]
@@ -38,7 +40,7 @@ export interface MemoryTables {
 }
 
 /** What was under a key before the commit touched it. */
-type Undo = readonly [table: TableName, key: RowKey, old: object | undefined]
+type Undo = readonly [table: TableName, key: RowKey, old: Entry | undefined]
 
 export function createMemoryTables(): MemoryTables {
   const rows = Object.fromEntries(TABLES.map(name => [name, createMemoryTable(name)])) as unknown as MemoryRows
@@ -53,22 +55,22 @@ export function createMemoryTables(): MemoryTables {
     return last === undefined ? journal.boundary : { n: last.n, hash: last.hash }
   }
 
-  function swap(name: TableName, key: RowKey, row: object | undefined): object | undefined {
-    const old = tableOf(name).swap(key, row as never)
-    if (name === 'job') renameJob(old as JobRow | undefined, row as JobRow | undefined)
+  function swap(name: TableName, key: RowKey, entry: Entry | undefined): Entry | undefined {
+    if (name !== 'job') return tableOf(name).swap(key, entry as never)
+    const before = rows.job.cell(key, 'id')
+    const old = rows.job.swap(key, entry as Entry<JobRow> | undefined)
+    renameJob(Number(key), before, rows.job.cell(key, 'id'))
     return old
   }
 
-  function renameJob(old: JobRow | undefined, row: JobRow | undefined): void {
-    if (old?.id === row?.id) return
-    if (old !== undefined) seqById.delete(old.id)
-    if (row !== undefined) seqById.set(row.id, row.seq)
+  function renameJob(seq: number, before: string | undefined, id: string | undefined): void {
+    if (before === id) return
+    if (before !== undefined) seqById.delete(before)
+    if (id !== undefined) seqById.set(id, seq)
   }
 
-  function change(name: TableName, key: RowKey, row: object | undefined, undo: Undo[]): void {
-    if (name === 'job' && row !== undefined && (row as JobRow).id !== rows.job.get(key)?.id)
-      assertOwnId(row as JobRow, seqById)
-    undo.push([name, key, swap(name, key, row)])
+  function change(name: TableName, key: RowKey, entry: Entry | undefined, undo: Undo[]): void {
+    undo.push([name, key, swap(name, key, entry)])
   }
 
   function remove(write: RowWrite & { readonly op: 'delete' }, undo: Undo[]): void {
@@ -83,17 +85,22 @@ export function createMemoryTables(): MemoryTables {
     updatedColumns(write)
     const table = tableOf(write.table)
     const key = table.keyOf(write.key)
-    const old = table.get(key)
+    const old = table.entry(key)
     if (old === undefined) throw noSuchRow(write.table, write.key)
-    change(write.table, key, Object.assign({ ...old }, write.set), undo)
+    const entry = new Update(old, write.set)
+    if (write.table === 'job' && write.set.id !== undefined) {
+      assertOwnId(write.set.id, write.key.seq, seqById)
+      change(write.table, key, entry, undo)
+    } else undo.push([write.table, key, table.swap(key, entry as never)])
   }
 
   function add(write: RowWrite & { readonly op: 'insert' | 'put' }, undo: Undo[]): void {
     const table = tableOf(write.table)
     const key = table.keyOf(write.row)
-    if (write.op === 'insert' && table.get(key) !== undefined) {
+    if (write.op === 'insert' && table.has(key)) {
       throw new Error(`an insert into ${write.table} has the key ${JSON.stringify(key)} of a row that is there`)
     }
+    if (write.table === 'job') assertOwnId(write.row.id, write.row.seq, seqById)
     change(write.table, key, write.row, undo)
   }
 
@@ -121,6 +128,7 @@ export function createMemoryTables(): MemoryTables {
     queries: createMemoryQueries(rows, journal, seqById),
     applyCommit,
     journalEnd,
+    jobCell: rows.job.cell,
     recover: visit => recoverFrom(rows, visit, journalEnd(), deletedSeq),
     idempotency: (owner, key) => rows.idempotency.get(rows.idempotency.keyOf({ owner, key })) ?? null,
     jobRefs: ids =>
@@ -152,7 +160,7 @@ export function createMemoryTables(): MemoryTables {
   }
 }
 
-function assertOwnId({ id, seq }: JobRow, seqById: ReadonlyMap<string, number>): void {
+function assertOwnId(id: string, seq: number, seqById: ReadonlyMap<string, number>): void {
   const other = seqById.get(id)
   if (other !== undefined && other !== seq) throw new Error(`job ${seq} has the id ${id} of job ${other}`)
 }
