@@ -106,6 +106,8 @@ test('what is wrong beside a preset is refused with its place', async () => {
   const unknown = await submit({ preset: 'words/cuont' })
   expect(unknown).toMatchObject({ status: 404, json: { code: 'preset.not_found' } })
   expect(unknown.json.detail).toContain('did you mean "words/count"?')
+  const second = await submit({ jobs: [{ type: 'noop' }, { preset: 'words/cuont' }] })
+  expect(second.json.errors).toEqual([{ path: 'jobs[1].preset', message: expect.stringContaining('no preset') }])
   const stray = await submit({ jobs: [{ type: 'noop' }, { preset: 'words/count', command: 'x' }] })
   expect(stray).toMatchObject({ status: 400, json: { code: 'spec.invalid', errors: [{ path: 'jobs[1].command' }] } })
   const typo = await submit({ preset: 'words/count', inptu: {} })
