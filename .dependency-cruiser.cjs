@@ -19,8 +19,10 @@ const rooms = {
     'hub/src/store/port.ts',
     'hub/src/scheduler/explain',
     'hub/src/schedules',
+    'hub/src/presets',
   ],
-  'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/store/port.ts'],
+  'hub/src/presets': ['protocol', 'files', 'hub/src/engine', 'hub/src/store/port.ts'],
+  'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/presets', 'hub/src/store/port.ts'],
   'hub/src/gateways': [
     'protocol',
     'files',

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { POLICY_NAMES } from '@stoker/protocol'
 import { type Command, Option } from 'commander'
 import { saveContext } from '../contexts.ts'
@@ -25,6 +25,7 @@ export interface HubOptions extends RetentionOptions {
   readonly webhookAllow?: readonly string[] | undefined
   readonly insecureSecrets?: boolean | undefined
   readonly rateLimit?: number | undefined
+  readonly presets?: string | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
 }
@@ -45,6 +46,7 @@ export function withHubOptions(command: Command, io: Io): Command {
         .default('packed'),
     )
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
+    .option('--presets <folder>', 'where presets are ($STOKER_PRESETS, else presets in the data folder)')
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
@@ -71,11 +73,17 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...(of.insecure === true ? ['--insecure'] : []),
     ...(of.webhookAllow ?? []).flatMap(each => ['--webhook-allow', each]),
     ...(of.insecureSecrets === true ? ['--insecure-secrets'] : []),
+    ...['--presets', presetsFolder(io, { data, presets: of.presets })],
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
     ...retentionArgs(of),
     ...logArgs(of),
   ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
+}
+
+/** Where a hub on this machine looks for presets. */
+export function presetsFolder(io: Io, { data, presets }: Pick<HubOptions, 'data' | 'presets'>): string {
+  return resolve(io.folder, presets ?? io.config.presets ?? join(data ?? io.config.dataFolder, 'presets'))
 }
 
 export interface HubReady {

@@ -12,6 +12,7 @@ import type {
   OwnerLimits,
   Role,
   RowWrite,
+  SessionEnd,
   TerminalState,
 } from '@stoker/protocol'
 
@@ -22,6 +23,8 @@ export interface NewJob {
   /** The spec as it is stored: canonical JSON. */
   readonly specText: string
   readonly retryOf: string | null
+  /** Of a task for a preset that is defined: how many may wait for it though no session serves it yet. */
+  readonly presetQueue?: number | undefined
 }
 
 /** Jobs of a submit that belong together: `size` of them from the one at `first` on. */
@@ -43,8 +46,16 @@ export type Command =
       readonly groups?: readonly NewGroup[]
       readonly key: { readonly key: string; readonly hash: string } | null
       readonly failFast: boolean
+      /** Tasks may be for sessions of any owner. */
+      readonly isAdmin?: boolean | undefined
     }
   | { readonly kind: 'cancel'; readonly job: number; readonly by: string }
+  /** The session is asked to leave. */
+  | { readonly kind: 'endSession'; readonly job: number; readonly reason: SessionEnd }
+  /** The preset it was made from has changed or is gone: it leaves once it has nothing to do. */
+  | { readonly kind: 'outdateSession'; readonly job: number }
+  /** The session is wanted though it has no task. */
+  | { readonly kind: 'keepSession'; readonly job: number }
   | { readonly kind: 'hold'; readonly job: number; readonly by: string }
   | { readonly kind: 'release'; readonly job: number; readonly by: string }
   | { readonly kind: 'setPriority'; readonly job: number; readonly priority: number }
@@ -166,6 +177,9 @@ export interface Replies {
     readonly unschedulable: readonly (string | null)[]
   }
   cancel: { readonly effect: 'canceled' | 'stopping' | 'ended' }
+  endSession: { readonly effect: 'stopping' | 'ended' }
+  keepSession: { readonly activeAt: number }
+  outdateSession: { readonly effect: 'stopping' | 'ended' | 'working' }
   hold: { readonly effect: Effect }
   release: { readonly effect: Effect }
   setPriority: { readonly effect: Effect }
