@@ -46,6 +46,7 @@ import { ownerCalls } from './owner-calls.ts'
 import { postJobs, type SubmittedJob } from './post-jobs.ts'
 import { queryText } from './query.ts'
 import { scheduleCalls } from './schedule-calls.ts'
+import { sessionCalls } from './session-calls.ts'
 import { SubmitBatches } from './submit-batches.ts'
 
 export interface ClientOptions {
@@ -108,6 +109,7 @@ export function createClient(options: ClientOptions) {
     close: transport.close,
     ...groupCalls(caller),
     ...scheduleCalls(caller),
+    ...sessionCalls(caller),
     ...ownerCalls(caller),
 
     /** Concurrent submits travel together; each caller gets its own job or its own refusal. One that names other jobs goes alone: names are those of its own batch. */
