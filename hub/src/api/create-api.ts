@@ -32,6 +32,7 @@ import { oneAtATime } from './rotate-key.ts'
 import { addScheduleRoutes } from './schedules.ts'
 import { addSecretRoutes } from './secrets.ts'
 import { addServiceRoutes } from './service.ts'
+import { addSessionRoutes } from './sessions.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
@@ -112,6 +113,7 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addJobWishRoutes(api, context)
   addExplainRoute(api, context)
   addGroupRoutes(api, context)
+  addSessionRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)
   addArtifactRoutes(api, context)
