@@ -19,6 +19,7 @@ const SLOW = [
     'deferred-commits',
     'containers*',
     '*.engine',
+    'session-run',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
 ]

@@ -53,6 +53,7 @@ async function main(config: WorkerConfig): Promise<void> {
           python: python.path,
           slots: maxJobs,
           firstUid: await firstUid(identity.workerId, folder, maxJobs),
+          containers: { engine: () => engine.latest().socket, workerId: identity.workerId },
         })
   const programs = await programAbilities(config, python?.path ?? null, log)
   const engine = new EngineWatch({

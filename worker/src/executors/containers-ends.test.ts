@@ -126,7 +126,7 @@ function describeKills(engine: TestEngine): void {
     })
 
     it('by an earlier life of the worker, while those that a keeper holds are left alone', async () => {
-      const containers = { engine: engine.socket, workerId: `worker-${process.pid}` }
+      const containers = { engine: () => engine.socket, workerId: `worker-${process.pid}` }
       const labels = { 'stoker.worker_id': containers.workerId }
       const order = await anOrder(['sh', '-c', WAIT_FOR_GO])
       if (order.container === null) throw new Error('no container was ordered')

@@ -59,7 +59,7 @@ describe('an engine that goes away', () => {
     expect(await processesWith(`STOKER_ATTEMPT=${execution.key}\0`)).toEqual([])
     await start()
     await executor.close('kill')
-    await bench.executor({ containers: { engine: socket, workerId: 'test-worker' } }).reattach()
+    await bench.executor({ containers: { engine: () => socket, workerId: 'test-worker' } }).reattach()
     expect(await containersOf(socket)).toEqual([])
   })
 
@@ -106,7 +106,7 @@ describe('an engine that goes away', () => {
     const { exit } = await finish(execution)
     expect(exit.exitCode === 143 || exit.lost?.includes('the container engine went away')).toBe(true)
     await executor.close('kill')
-    await bench.executor({ containers: { engine: socket, workerId: 'test-worker' } }).reattach()
+    await bench.executor({ containers: { engine: () => socket, workerId: 'test-worker' } }).reattach()
     expect(await containersOf(socket)).toEqual([])
   })
 

@@ -5,8 +5,8 @@ const ANSWER_MS = 30_000
 
 /** Which engine a worker's containers are at, and how they are told from others'. */
 export interface ContainerHome {
-  /** Path of the engine's socket. */
-  readonly engine: string
+  /** Path of the engine's socket; null while there is none. */
+  readonly engine: () => string | null
   /** The value of their label `stoker.worker_id`. */
   readonly workerId: string
 }
@@ -17,12 +17,17 @@ interface Listed {
 }
 
 /** Removes this worker's containers of which `isHeld` does not know the attempt; rejects when the engine does not answer. */
-export async function removeStrays(home: ContainerHome, isHeld: (key: string) => boolean): Promise<number> {
-  const filters = encodeURIComponent(JSON.stringify({ label: [`stoker.worker_id=${home.workerId}`] }))
-  const text = await ask(home.engine, 'GET', `/containers/json?all=1&filters=${filters}`)
+export async function removeStrays(
+  { workerId, engine }: ContainerHome,
+  isHeld: (key: string) => boolean,
+): Promise<number> {
+  const socket = engine()
+  if (socket === null) return 0
+  const filters = encodeURIComponent(JSON.stringify({ label: [`stoker.worker_id=${workerId}`] }))
+  const text = await ask(socket, 'GET', `/containers/json?all=1&filters=${filters}`)
   const listed: readonly Listed[] = JSON.parse(text)
   const strays = listed.filter(({ Labels }) => !isHeld(Labels['stoker.attempt'] ?? ''))
-  for (const { Id } of strays) await ask(home.engine, 'DELETE', `/containers/${Id}?force=1&v=1`)
+  for (const { Id } of strays) await ask(socket, 'DELETE', `/containers/${Id}?force=1&v=1`)
   return strays.length
 }
 

@@ -12,19 +12,21 @@ export interface Surroundings {
   readonly modelsFolder: string
   /** Secrets the spec asked for as variables. */
   readonly secretEnv?: Readonly<Record<string, string>> | undefined
+  /** Of a session: the task that it is started for, if there is one already; the others come on its stdin. */
+  readonly opener?: Offer | undefined
   readonly gpus: readonly { readonly uuid: string; readonly index: number; readonly simulated: boolean }[]
 }
 
 /** The exact environment of a program. Later lines win: inherited, metadata, the spec's own, then what the worker knows for certain. */
 export function programEnv(offer: Offer, surroundings: Surroundings): Record<string, string> {
-  const { gpus } = surroundings
+  const { gpus, opener = offer } = surroundings
   const real = gpus.filter(gpu => !gpu.simulated).map(gpu => gpu.uuid)
   return {
     ...(surroundings.isolation === 'container' ? {} : hostEnv(surroundings)),
     ...factsEnv({
-      input: offer.spec.input,
+      input: opener.spec.input,
       env: { ...offer.spec.env, ...surroundings.secretEnv },
-      taskId: offer.id,
+      taskId: opener.id,
       sessionId: offer.spec.session === null ? null : offer.id,
       modelName: offer.spec.model?.name ?? '',
       modelPath: surroundings.modelsFolder,

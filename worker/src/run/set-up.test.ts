@@ -45,7 +45,7 @@ async function orderOf(spec: JobSpecInput, containers?: Partial<Containers>): Pr
   const ports: SetUpPorts = {
     ...{ executor, workspaces: new Workspaces(join(folder, 'attempts')), abilities: able, now: () => 1 },
     ...{ gpus: [], python: null, visiblePaths: [], env: { PATH: '/usr/bin', HOME: '/root', LANG: 'de_DE' } },
-    delivery: { report: () => {}, output: () => {}, progress: () => {} },
+    delivery: { report: () => {}, output: () => {}, progress: () => {}, ready: () => {} },
     containers: { workerId: 'w', socket: () => null, imageCame: () => {} },
     models: new ModelStore({
       folder: join(folder, 'models'),
@@ -56,7 +56,11 @@ async function orderOf(spec: JobSpecInput, containers?: Partial<Containers>): Pr
       cache: await InputCache.open(join(folder, 'cache'), 1e6),
     },
   }
-  await setUpProgram(offer, ports, { signal: new AbortController().signal, isAgain: false }).catch(error => {
+  await setUpProgram(offer, ports, {
+    signal: new AbortController().signal,
+    isAgain: false,
+    opener: () => undefined,
+  }).catch(error => {
     if (taken === null) throw error
   })
   if (taken === null) throw new Error('nothing was ordered')

@@ -27,11 +27,15 @@ export interface SetUpPorts extends BringPorts {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** Workspace, image, model, inputs, program: the steps until it runs. `isAgain` goes on with a workspace whose inputs an earlier process did not finish. */
+/** Workspace, image, model, inputs, program: the steps until it runs. `opener` is asked last: the task a session is started for, if any. `isAgain` goes on with a workspace whose inputs an earlier process did not finish. */
 export async function setUpProgram(
   offer: Offer,
   ports: SetUpPorts,
-  { signal, isAgain }: { readonly signal: AbortSignal; readonly isAgain: boolean },
+  {
+    signal,
+    isAgain,
+    opener,
+  }: { readonly signal: AbortSignal; readonly isAgain: boolean; readonly opener: () => Offer | undefined },
 ): Promise<Execution> {
   const { executor, workspaces, abilities, python } = ports
   if (executor === null) throw new Declined('this worker has no Python and runs inline types only')
@@ -50,7 +54,7 @@ export async function setUpProgram(
     const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
     const order = await containerFor(offer, engine, modelFolder, ports)
     if (mayTakeLong) workspaces.fetched(offer.fence)
-    return start(executor, offer, folder, argv, { choice, order, modelFolder, secrets }, ports)
+    return start(executor, offer, folder, argv, { choice, order, modelFolder, secrets, opener: opener() }, ports)
   })
 }
 
@@ -81,6 +85,7 @@ interface Prepared {
   readonly order: ContainerOrder | null
   readonly modelFolder: string
   readonly secrets: Awaited<ReturnType<typeof attemptSecrets>>
+  readonly opener: Offer | undefined
 }
 
 function start(
@@ -88,7 +93,7 @@ function start(
   offer: Offer,
   folder: string,
   argv: readonly string[],
-  { choice, order, modelFolder, secrets }: Prepared,
+  { choice, order, modelFolder, secrets, opener }: Prepared,
   { python, gpus, visiblePaths, env }: SetUpPorts,
 ): Promise<Execution> {
   const mine = ownGpus(offer, gpus)
@@ -102,8 +107,10 @@ function start(
       modelsFolder: order === null ? modelFolder : MODELS_TARGET,
       gpus: mine,
       secretEnv: secrets.env,
+      opener,
     }),
     secrets: secrets.launch,
+    takesLines: offer.spec.session !== null,
     ...choice,
     container: order,
     devices: mine
