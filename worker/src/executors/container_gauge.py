@@ -1,7 +1,8 @@
 """What a container uses, read from its cgroups without asking the engine."""
 import os
+import signal
 
-from keeper_tree import read
+from keeper_tree import read, send_signal
 
 FILES = {
     "cpu_s": (("cpuacct.usage", 1e9), ("cpu.stat usage_usec", 1e6)),
@@ -14,12 +15,10 @@ FILES = {
 
 
 def folders_of(pid, container):
-    """The groups of a process, if it is one of this container; a number alone may mean somebody else by now."""
-    own = read(f"/proc/{pid}/cgroup")
-    if container not in own:
-        return []
-    paths = {name: path for _, names, path in (line.split(":", 2) for line in own.splitlines())
-             for name in names.split(",")}
+    """The groups of a process that are this container's alone; a number may mean somebody else by now, and some are shared."""
+    lines = read(f"/proc/{pid}/cgroup").splitlines()
+    paths = {name: path for _, names, path in (line.split(":", 2) for line in lines)
+             for name in names.split(",") if container in path}
     found = []
     for line in read("/proc/self/mountinfo").splitlines():
         left, _, right = line.partition(" - ")
@@ -48,6 +47,12 @@ def values_of(source, folders):
             name, _, value = line.rpartition(" ")
             if name == key and value.isdigit():
                 yield int(value)
+
+
+def kill_all(folders):
+    """Where the engine does not answer any more."""
+    for pid in {pid for folder in folders for pid in read(f"{folder}/cgroup.procs").split()}:
+        send_signal(int(pid), signal.SIGKILL)
 
 
 def is_inside(pid, container):

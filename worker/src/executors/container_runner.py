@@ -46,9 +46,9 @@ class ContainerRun:
         except Stopped:
             end = {"code": 128 + signal.SIGKILL}
         except EngineRefused as refusal:
-            end = {"startError": self.explain(refusal)}
+            end = {"lost" if self.has_started else "startError": self.explain(refusal)}
         except EngineAway as away:
-            end = {"lost": str(away)} if self.has_started else {"startError": str(away)}
+            end = {"lost" if self.has_started else "startError": str(away)}
         self.tell(end={**end, "endedAtMs": int(time.time() * 1000), "seen": self.seen})
         self.tell(removed=self.id is None or self.remove())
 

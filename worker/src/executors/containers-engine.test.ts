@@ -96,6 +96,23 @@ describe('an engine that goes away', () => {
     expect(await containersOf(socket)).toEqual([])
   })
 
+  it('and with it the runner leaves nothing running', async () => {
+    const { bench, anOrder, kill, start, socket } = await setUp()
+    const executor = bench.executor()
+    const execution = await executor.start(await anOrder(FOREVER))
+    await printed(execution)
+    await execution.usage()
+    await kill('SIGKILL')
+    process.kill(execution.pid, 'SIGKILL')
+    const { exit } = await finish(execution)
+    expect(exit.lost).toContain('runner was killed')
+    expect(await processesWith(`STOKER_ATTEMPT=${execution.key}\0`)).toEqual([])
+    await start()
+    await executor.close('kill')
+    await bench.executor({ containers: { engine: socket, workerId: 'test-worker' } }).reattach()
+    expect(await containersOf(socket)).toEqual([])
+  })
+
   it('in order ends its containers, and how they ended is told', async () => {
     const { bench, anOrder, kill, start, socket } = await setUp()
     const executor = bench.executor()

@@ -12,7 +12,7 @@ import time
 import uuid
 
 from container_engine import remove_launched
-from container_gauge import sample
+from container_gauge import kill_all, sample
 from container_runner import ContainerRun
 from keeper_launch import SWEEP_AGAIN_S, Launch, Refused, signal_of
 from keeper_tree import send_signal
@@ -94,7 +94,8 @@ class ContainerLaunch(Launch):
     def remove(self):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.closerange(REPORT, 1 << 20)
-        remove_launched(self.order["container"]["engine"], self.name, REMOVE_S, "id" not in self.facts)
+        if not remove_launched(self.order["container"]["engine"], self.name, REMOVE_S, "id" not in self.facts):
+            kill_all(self.facts.get("folders", []))
 
     def has_oom(self):
         return self.end().get("oom", False)
