@@ -17,7 +17,7 @@ const SLOW = [
     'backup',
     'planted',
     'deferred-commits',
-    '*.engine',
+    'containers*',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
 ]

@@ -5,14 +5,14 @@ export interface LaunchOrder {
   /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`, the first two are empty or not there. */
   readonly folder: string
   readonly argv: readonly string[]
-  /** The whole environment: nothing is inherited, and only STOKER_ATTEMPT (in a sandbox also PWD) is added. */
+  /** The whole environment: nothing is inherited, and only STOKER_ATTEMPT (in a sandbox also PWD) is added; in a container also what its image and engine set. */
   readonly env: Readonly<Record<string, string>>
   /** Fed to the program, then end of file; null is end of file at once. */
   readonly stdin: string | null
   readonly isolation: 'none' | 'sandbox' | 'container'
   /** Set exactly when isolation is 'container'; argv may then be empty: the image's own command. */
   readonly container: ContainerOrder | null
-  /** Means something in a sandbox or container only; without one the program always has the host's network. */
+  /** Means something in a sandbox or container only; without one the program always has the host's network. In a container `internet` is the engine's bridge. */
   readonly network: 'none' | 'internet' | 'host'
   /** Running time after which the program is stopped, also when no worker is alive. */
   readonly deadlineMs: number | null
@@ -37,19 +37,27 @@ export interface LaunchOrder {
   readonly visiblePaths: readonly string[]
 }
 
+/** A program that is an image: who runs it, as whom, and what it sees besides its work folder at /work. */
 export interface ContainerOrder {
-  readonly engine: string // path of the socket
+  /** Path of the engine's socket. */
+  readonly engine: string
   readonly image: string
-  readonly name: string // gpu-task-<last 12 hex of the id> | gpu-session-<last 12>
+  /** gpu-task-<last 12 hex of the id> or gpu-session-<last 12>; unique at the engine. */
+  readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  readonly user: string | null // null: the default non-root user
-  readonly workdir: string | null // null: /work (the attempt's work folder is always mounted there); 'image': the image's own
+  /** Null is the default: nobody for a root worker, else the worker's own user. */
+  readonly user: string | null
+  /** Null is /work, 'image' the image's own. */
+  readonly workdir: string | null
   readonly writableRoot: boolean
   readonly shmBytes: number | null
-  readonly tmpBytes: number // tmpfs /tmp, default 64 MiB
-  readonly cpus: number | null // a hard quota
-  readonly binds: readonly { readonly source: string; readonly target: string; readonly readOnly: boolean }[] // /models among them
-  readonly deviceIds: readonly string[] // GPU uuids for DeviceRequests; empty: none
+  /** Of /tmp, which is in memory. */
+  readonly tmpBytes: number
+  /** A hard quota, unlike `cpuShare`. */
+  readonly cpus: number | null
+  readonly binds: readonly { readonly source: string; readonly target: string; readonly readOnly: boolean }[]
+  /** GPU uuids; empty asks for none. */
+  readonly deviceIds: readonly string[]
 }
 
 /** Values in base64. They pass to the keeper and from there to memory only: nothing of them is ever on a disk. */
@@ -58,11 +66,11 @@ export interface LaunchSecrets {
   readonly files: readonly { readonly name: string; readonly value: string }[]
   /** Replaced by `***NAME***` in all output before it is kept. */
   readonly hidden: readonly { readonly name: string; readonly value: string }[]
-  /** A folder in memory for the files of a program without sandbox. */
+  /** A folder in memory for the files of a program or container. */
   readonly memoryFolder: string | null
 }
 
-/** How an attempt ended; exactly one of exitCode, signal, startError is set unless the keeper was lost. */
+/** How an attempt ended; exactly one of exitCode, signal, startError is set unless the keeper or the engine was lost. */
 export interface Exit {
   readonly exitCode: number | null
   readonly signal: string | null
@@ -73,7 +81,7 @@ export interface Exit {
   readonly startedAtMs: number
   readonly endedAtMs: number
   readonly cpuSeconds: number
-  /** Of the largest single process. */
+  /** Of the largest single process; of a container the peak of all, cached files included. */
   readonly maxRssBytes: number
   readonly droppedBytes: OutputSizes
   readonly startError: string | null
@@ -81,6 +89,8 @@ export interface Exit {
   readonly limitsBy: 'cgroup' | 'rlimit' | 'none'
   /** The keeper vanished (killed, or the machine restarted): the program is gone and how it ended is not known. */
   readonly keeperLost: boolean
+  /** Why nobody knows how the program of a container ended, which is gone: its engine went away, or its runner was killed. */
+  readonly lost?: string | undefined
 }
 
 /** Bytes per stream. */
@@ -93,7 +103,6 @@ export interface OutputSizes {
 export interface Usage {
   readonly cpuSeconds: number
   readonly rssBytes: number
-  /** Known of containers only. */
   readonly pids?: number | undefined
 }
 

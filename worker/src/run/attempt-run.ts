@@ -8,7 +8,7 @@ import {
   type ProgramOutcome,
 } from '@stoker/protocol'
 import { ProgramWatch } from '../events/program-watch.ts'
-import type { Execution, Executor, Exit, LaunchOrder, Usage } from '../executors/port.ts'
+import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
 import type { Delivery } from './delivery.ts'
 import { OutputFollower } from './follow.ts'
 import type { Isolation } from './isolation.ts'
@@ -49,7 +49,6 @@ export class AttemptRun {
     delivery: Delivery,
     isolation: Isolation['isolation'] | null,
     outputs: OutputsStep,
-    usage: () => Promise<Usage | null> = () => execution.usage(),
   ) {
     this.offer = offer
     this.#execution = execution
@@ -57,7 +56,7 @@ export class AttemptRun {
     this.#outputs = outputs
     this.#running =
       isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation }
-    this.#meter = new UsageMeter(offer.gpus, usage)
+    this.#meter = new UsageMeter(offer.gpus)
     this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
     this.#follower = new OutputFollower(execution.folder, this.#watch)
   }

@@ -7,10 +7,8 @@ import {
   type LiveAttempt,
   type Offer,
 } from '@stoker/protocol'
-import type { Execution, Usage } from '../executors/port.ts'
+import type { Execution } from '../executors/port.ts'
 import { AttemptRun, type StopReason } from './attempt-run.ts'
-import { containerName } from './container-order.ts'
-import { containerUsage } from './container-usage.ts'
 import { Declined } from './declined.ts'
 import { InlineRun } from './inline-run.ts'
 import { chooseIsolation, type Isolation } from './isolation.ts'
@@ -161,7 +159,7 @@ export class Runner {
     const key = fenceKey(offer.fence)
     const { delivery, transfers } = this.#ports
     const outputs = new OutputsStep(offer, execution.folder, transfers, delivery)
-    const run = new AttemptRun(offer, execution, delivery, isolation, outputs, this.#usageOf(offer))
+    const run = new AttemptRun(offer, execution, delivery, isolation, outputs)
     this.#runs.set(key, run)
     void run
       .follow()
@@ -170,15 +168,6 @@ export class Runner {
         this.#runs.delete(key)
         this.#maybeIdle()
       })
-  }
-
-  /** A container is no child of its keeper: its engine knows what it uses. */
-  #usageOf(offer: Offer): (() => Promise<Usage | null>) | undefined {
-    if (offer.spec.container === null) return undefined
-    return async () => {
-      const socket = this.#ports.containers.socket()
-      return socket === null ? null : containerUsage(socket, containerName(offer))
-    }
   }
 
   #setUpFailed(offer: Offer, error: unknown, early?: StopReason): void {

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises'
 import { type Offer, SHORTEST_HIDDEN_BYTES } from '@stoker/protocol'
-import type { LaunchSecrets } from '../executors/port.ts'
+import type { LaunchOrder, LaunchSecrets } from '../executors/port.ts'
 
 /** File systems that are memory: tmpfs and ramfs, as statfs names them. */
 const IN_MEMORY: readonly number[] = [0x01021994, 0x858458f6]
@@ -24,7 +24,7 @@ export class SecretsWithheld extends Error {
 /** The values of an offer, sorted by where they go. A worker that restarts never needs them again: the program has them. */
 export async function attemptSecrets(
   { spec, secrets }: Offer,
-  isolation: 'none' | 'sandbox' | 'container',
+  isolation: LaunchOrder['isolation'],
   places: readonly string[] = PLACES,
 ): Promise<AttemptSecrets> {
   if (spec.secrets.length === 0) return { env: {}, launch: null }
@@ -32,7 +32,7 @@ export async function attemptSecrets(
   if ('withheld' in secrets) throw new SecretsWithheld(secrets.withheld, secrets.final)
   const { given } = secrets
   const files = given.filter(({ env }) => env === null).map(({ name, value }) => ({ name, value }))
-  const memoryFolder = isolation === 'none' && files.length > 0 ? await folderInMemory(places) : null
+  const memoryFolder = isolation !== 'sandbox' && files.length > 0 ? await folderInMemory(places) : null
   const env = Object.fromEntries(
     given.flatMap(({ name, env, value }) => (env === null ? [] : [[env, text(name, value)]])),
   )

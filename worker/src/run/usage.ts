@@ -1,5 +1,5 @@
 import type { GpuSample, Usage } from '@stoker/protocol'
-import type { Execution, Exit, Usage as LiveUsage } from '../executors/port.ts'
+import type { Execution, Exit } from '../executors/port.ts'
 
 interface Average {
   sum: number
@@ -10,16 +10,14 @@ interface Average {
 /** Gathers what one attempt uses while it runs; a program too short to be sampled is measured by its exit record. */
 export class UsageMeter {
   readonly #gpus: readonly string[]
-  readonly #read: () => Promise<LiveUsage | null>
   readonly #memory = start()
   readonly #gpu = start()
   #peakCpus = 0
   #peakGpuMemoryMb: number | null = null
   #last: { readonly at: number; readonly cpuSeconds: number } | null = null
 
-  constructor(gpus: readonly string[], read: () => Promise<LiveUsage | null>) {
+  constructor(gpus: readonly string[]) {
     this.#gpus = gpus
-    this.#read = read
   }
 
   async sample(
@@ -27,7 +25,7 @@ export class UsageMeter {
     gpus: readonly GpuSample[],
     now: number,
   ): Promise<{ cpus: number; memoryBytes: number; pids?: number } | null> {
-    const usage = await this.#read()
+    const usage = await execution.usage()
     if (usage === null) return null
     const since = this.#last ?? { at: execution.startedAtMs, cpuSeconds: 0 }
     const cpus = now > since.at ? Math.max(0, (usage.cpuSeconds - since.cpuSeconds) / ((now - since.at) / 1000)) : 0

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { EngineWatch } from '../probe/engine/engine-watch.ts'
 import { findEngine } from '../probe/engine/find-engine.ts'
 import { type PrivateEngine, startDockerd, whyNoDockerd } from '../probe/engine/test-dockerd.ts'
-import { containerUsage } from './container-usage.ts'
 import { Declined } from './declined.ts'
 import { bringImage } from './pull-image.ts'
 import { type Slowness, startRegistry, type TestRegistry } from './test-registry.ts'
@@ -110,19 +109,5 @@ describe.skipIf(why !== null)('with a real Docker engine and a real registry', (
     await bringImage(engine.socket, { image, pull: 'missing' }, PULLS, watch())
     await vi.waitFor(() => expect(known.latest().containers?.images).toContain(image), { timeout: 15_000 })
     await known.stop()
-  })
-
-  it('a container that runs is measured by its engine, one that ended is not', async () => {
-    const image = await serve()
-    await bringImage(engine.socket, { image, pull: 'missing' }, PULLS, watch())
-    const body = { Image: image, HostConfig: { NetworkMode: 'none' } }
-    expect(await engine.post('/containers/create?name=gpu-task-1', body)).toBe(201)
-    expect(await containerUsage(engine.socket, 'gpu-task-1')).toBeNull()
-    expect(await engine.post('/containers/gpu-task-1/start')).toBe(204)
-    const usage = await containerUsage(engine.socket, 'gpu-task-1')
-    expect(usage).toMatchObject({ pids: 1 })
-    expect(usage?.rssBytes).toBeGreaterThan(10_000)
-    await engine.client.json('DELETE', '/containers/gpu-task-1?force=1')
-    expect(await containerUsage(engine.socket, 'gpu-task-1')).toBeNull()
   })
 })
