@@ -5,6 +5,7 @@ import {
   type Job,
   type JobDetail,
   type JobRow,
+  type LiveUse,
   type Progress,
   readSpec,
   type WaitingFor,
@@ -37,6 +38,7 @@ export async function viewJobDetail(context: ViewPorts & Pick<ApiContext, 'queri
       spec: readSpec(row.spec),
       result: row.result === null ? null : JSON.parse(row.result),
       history: last === null ? history : [...history, last],
+      using: row.state === 'active' ? live.using(row.seq, row.attempts) : null,
     }
   })
 }
@@ -69,6 +71,11 @@ class LiveLook {
 
   waitingFor(row: JobRow): WaitingFor | null {
     return viewWaiting(row, this.#state)
+  }
+
+  using(seq: number, attempt: number): LiveUse | null {
+    const view = this.#context.board.job(seq)
+    return view?.attempt === attempt ? view.using : null
   }
 
   progress(seq: number, attempt: number): Progress | null {

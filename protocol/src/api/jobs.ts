@@ -64,7 +64,16 @@ export const Job = z.object({
 })
 export type Job = z.infer<typeof Job>
 
-export const JobDetail = Job.extend({ spec: JobSpec, result: z.json().nullable(), history: z.array(Attempt) })
+/** What its program uses now; `pids` of containers only. */
+export const LiveUse = z.object({ cpus: z.number(), memoryBytes: z.number(), pids: z.number().nullable() })
+export type LiveUse = z.infer<typeof LiveUse>
+
+export const JobDetail = Job.extend({
+  spec: JobSpec,
+  result: z.json().nullable(),
+  history: z.array(Attempt),
+  using: LiveUse.nullable().optional(),
+})
 export type JobDetail = z.infer<typeof JobDetail>
 
 /** What can be changed of a job that has not started. */
