@@ -45,6 +45,17 @@ async function main(config: WorkerConfig): Promise<void> {
   const hardware = unique(await probeMachine({ folder, simulateGpus: config.simulateGpus }), identity.workerId)
   const python = hardware.pythons[0] ?? null
   const maxJobs = config.maxJobs ?? 2 * hardware.cores
+  let tellAbilities = () => {}
+  const engine = new EngineWatch({
+    find: () => findEngine(config),
+    rules: { allowedImages: [...config.allowedImages], allowedMounts: [...config.allowedMounts], pulls: config.pulls },
+    simulated: hardware.gpus.length > 0 && hardware.gpus.every(gpu => gpu.simulated),
+    intervalMs: ENGINE_LOOK_MS,
+    changed: () => tellAbilities(),
+  })
+  await engine.look()
+  const { note } = engine.latest()
+  if (note !== null) log('warn', note)
   const executor =
     python === null
       ? null
@@ -56,13 +67,6 @@ async function main(config: WorkerConfig): Promise<void> {
           containers: { engine: () => engine.latest().socket, workerId: identity.workerId },
         })
   const programs = await programAbilities(config, python?.path ?? null, log)
-  const engine = new EngineWatch({
-    find: () => findEngine(config),
-    rules: { allowedImages: [...config.allowedImages], allowedMounts: [...config.allowedMounts], pulls: config.pulls },
-    simulated: hardware.gpus.length > 0 && hardware.gpus.every(gpu => gpu.simulated),
-    intervalMs: ENGINE_LOOK_MS,
-    changed: () => agent.tellAbilities(),
-  })
   const abilities = () => withEngine(programs, engine.latest())
   const models = await openModels(config, folder)
   const hostSampler = new HostSampler()
@@ -146,9 +150,8 @@ async function main(config: WorkerConfig): Promise<void> {
     env: config.env,
     now,
   })
-  await Promise.all([gpuSampler === null ? null : watch.start(), engine.look()])
-  const { note } = engine.latest()
-  if (note !== null) log('warn', note)
+  tellAbilities = () => agent.tellAbilities()
+  if (gpuSampler !== null) await watch.start()
   const status = new StatusFile(folder, await statusOf(config, identity.workerId, maxJobs), () => runner.count)
   const cleanUp = async () => {
     status.close()

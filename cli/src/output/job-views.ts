@@ -83,9 +83,16 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['worker', plainText(job.worker?.name ?? '')]
   yield ['submitted', `${job.submittedAt} (${ago(job.submittedAt, paper.now)})`]
   yield ['ran', lasted(job, paper.now)]
+  yield ['uses', usesOf(job)]
   yield ['exit', job.signal ?? String(job.exitCode ?? '')]
   yield ['retry of', job.retryOf ?? '']
   yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
+}
+
+function usesOf({ using }: JobDetail): string {
+  if (using === null || using === undefined) return ''
+  const pids = using.pids === null ? '' : `, ${using.pids} process${using.pids === 1 ? '' : 'es'}`
+  return `${using.cpus.toFixed(1)} CPUs, ${formatSize(using.memoryBytes)}${pids}`
 }
 
 /** What its container may do beyond the strictest. */

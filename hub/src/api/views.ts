@@ -5,6 +5,7 @@ import {
   type Job,
   type JobDetail,
   type JobRow,
+  type LiveUse,
   type Progress,
   readSpec,
   type WaitingFor,
@@ -39,6 +40,7 @@ export async function viewJobDetail(context: ViewPorts & Pick<ApiContext, 'queri
       result: row.result === null ? null : JSON.parse(row.result),
       history: last === null ? history : [...history, last],
       session: session?.id ?? null,
+      using: row.state === 'active' ? live.using(row.seq, row.attempts) : null,
     }
   })
 }
@@ -71,6 +73,11 @@ class LiveLook {
 
   waitingFor(row: JobRow): WaitingFor | null {
     return viewWaiting(row, this.#state)
+  }
+
+  using(seq: number, attempt: number): LiveUse | null {
+    const view = this.#context.board.job(seq)
+    return view?.attempt === attempt ? view.using : null
   }
 
   progress(seq: number, attempt: number): Progress | null {

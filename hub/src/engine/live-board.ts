@@ -1,4 +1,4 @@
-import type { GpuSample, HostSample, Live, Progress } from '@stoker/protocol'
+import type { GpuSample, HostSample, Live, LiveAttempt, LiveUse, Progress } from '@stoker/protocol'
 
 const KEPT_SAMPLES = 60
 
@@ -12,8 +12,8 @@ export interface BoardSample {
 export interface LiveAttemptView {
   readonly attempt: number
   readonly progress: Progress | null
-  readonly cpus: number | null
-  readonly memoryBytes: number | null
+  /** As last measured. */
+  readonly using: LiveUse | null
 }
 
 /** What is worth seeing now and not worth keeping: last progress of running jobs, a short history of each worker's load. Gone with the process. */
@@ -29,12 +29,14 @@ export class LiveBoard {
       if (samples.length > KEPT_SAMPLES) samples.shift()
       this.#samples.set(worker, samples)
     }
-    for (const { fence, progress, cpus, memoryBytes } of live.attempts) {
+    for (const attempt of live.attempts) {
+      const { fence, progress } = attempt
+      const known = this.#jobs.get(fence.job)
+      const before = known?.attempt === fence.attempt ? known : null
       const view = {
         attempt: fence.attempt,
-        progress: progress ?? this.#jobs.get(fence.job)?.progress ?? null,
-        cpus,
-        memoryBytes,
+        progress: progress ?? before?.progress ?? null,
+        using: useOf(attempt) ?? before?.using ?? null,
       }
       this.#jobs.set(fence.job, view)
       for (const listener of this.#listeners) listener(fence.job, view)
@@ -61,4 +63,9 @@ export class LiveBoard {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
+}
+
+/** A message that tells progress only says nothing of use. */
+function useOf({ cpus, memoryBytes, pids }: LiveAttempt): LiveUse | null {
+  return cpus === null || memoryBytes === null ? null : { cpus, memoryBytes, pids: pids ?? null }
 }

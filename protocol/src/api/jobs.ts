@@ -64,12 +64,17 @@ export const Job = z.object({
 })
 export type Job = z.infer<typeof Job>
 
+/** What its program uses now; `pids` of containers only. */
+export const LiveUse = z.object({ cpus: z.number(), memoryBytes: z.number(), pids: z.number().nullable() })
+export type LiveUse = z.infer<typeof LiveUse>
+
 export const JobDetail = Job.extend({
   /** Of a task: the session that took it. */
   session: z.uuid().nullable().optional(),
   spec: JobSpec,
   result: z.json().nullable(),
   history: z.array(Attempt),
+  using: LiveUse.nullable().optional(),
 })
 export type JobDetail = z.infer<typeof JobDetail>
 

@@ -114,7 +114,6 @@ export interface OutputSizes {
 export interface Usage {
   readonly cpuSeconds: number
   readonly rssBytes: number
-  /** Known of containers only. */
   readonly pids?: number | undefined
 }
 

@@ -11,7 +11,7 @@ import { unlessSilent } from './unless-silent.ts'
 const MODEL_STALL_MS = 120_000
 
 /** How the owner of this machine lets containers run, and the engine that does it. */
-export interface ContainerHost {
+interface ContainerHost {
   readonly workerId: string
   /** Of the engine that answered last; null when none does. */
   readonly socket: () => string | null

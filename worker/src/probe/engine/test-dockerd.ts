@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,8 +15,6 @@ export function whyNoDockerd(): string | null {
 
 export interface PrivateEngine {
   readonly socket: string
-  readonly client: EngineClient
-  post(path: string, body?: unknown): Promise<number>
   stop(): Promise<void>
 }
 
@@ -30,12 +27,9 @@ export async function startDockerd(): Promise<PrivateEngine> {
   const words = [...own, '--pidfile', join(folder, 'pid'), '-H', `unix://${socket}`, ...quiet]
   const daemon = spawn('/usr/sbin/dockerd', words, { stdio: 'ignore' })
   const ended = new Promise<void>(resolve => daemon.once('exit', () => resolve()))
-  const client = new EngineClient(socket)
-  await answers(client)
+  await answers(new EngineClient(socket))
   return {
     socket,
-    client,
-    post: (path, body) => post(socket, path, body),
     stop: async () => {
       daemon.kill('SIGTERM')
       await ended
@@ -51,18 +45,6 @@ async function answers(client: EngineClient): Promise<void> {
     await pause(50)
   }
   throw new Error('dockerd should answer within 30 s, it did not')
-}
-
-function post(socketPath: string, path: string, body: unknown): Promise<number> {
-  const text = body === undefined ? '' : JSON.stringify(body)
-  const headers = { host: 'engine', 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-  return new Promise((resolve, reject) => {
-    const sent = request({ socketPath, path, method: 'POST', headers, agent: false }, response => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0))
-    })
-    sent.on('error', reject)
-    sent.end(text)
-  })
 }
 
 /** Containers that were running keep mounts for a moment after the daemon. */
