@@ -18,7 +18,6 @@ const SLOW = [
     'planted',
     'deferred-commits',
     'containers*',
-    '*.engine',
     'session-run',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',

@@ -109,7 +109,7 @@ describe('an engine that goes away', () => {
     expect(await processesWith(`STOKER_ATTEMPT=${execution.key}\0`)).toEqual([])
     await start()
     await executor.close('kill')
-    await bench.executor({ containers: { engine: socket, workerId: 'test-worker' } }).reattach()
+    await bench.executor({ containers: { engine: () => socket, workerId: 'test-worker' } }).reattach()
     expect(await containersOf(socket)).toEqual([])
   })
 
