@@ -1,9 +1,9 @@
 import { type Fence, type Hello, type JobSpec, type Offer, readSpec, type Stop } from '@stoker/protocol'
+import { presentClaim } from '../../../hub/src/engine/claims.ts'
 import type { NewJob } from '../../../hub/src/engine/commands.ts'
 import type { Batch } from '../../../hub/src/engine/core.ts'
 import { setConnected } from '../../../hub/src/engine/liveness.ts'
 import type { State } from '../../../hub/src/engine/state.ts'
-import { claimOf } from '../../../hub/src/gateways/native/offers.ts'
 import type { MemoryTables } from '../../../hub/src/store/memory/tables.ts'
 import { SimConnection, type SimConnectionPorts } from './sim-connection.ts'
 
@@ -213,7 +213,7 @@ export class SimGateway {
         then(
           fences.flatMap(fence => {
             const found = this.#stored(fence.job)
-            const claim = claimOf(state, fence)
+            const claim = presentClaim(state, fence)
             if (found === null || claim === undefined) return []
             return [{ fence, id: found.id, spec: found.spec, gpus: [...claim.gpus], ...inside(claim.session) }]
           }),
@@ -225,7 +225,7 @@ export class SimGateway {
   #sessionOf(task: Fence): Fence | null {
     let session: Fence | null = null
     this.#ports.loop.touch(state => {
-      session = claimOf(state, task)?.session ?? null
+      session = presentClaim(state, task)?.session ?? null
     })
     return session
   }
