@@ -16,6 +16,7 @@ import { SimHub } from './hub/sim-hub.ts'
 import { linkBatch } from './links.ts'
 import { Network } from './network.ts'
 import { forgetful, ignoreFence, meetEarly, type Plant, renumber } from './plants.ts'
+import { SessionTraffic } from './session-traffic.ts'
 import { type DeviceUse, Machine } from './worker/machine.ts'
 import { SimWorker } from './worker/sim-worker.ts'
 import { type FleetMember, kindJob, makeFleet, makeJob, plainJob } from './workload.ts'
@@ -66,13 +67,15 @@ export function runSim(options: SimOptions): SimResult {
   disturbance.start()
   const rules = houseRules(options, hub, timeline, random.fork())
   if (!options.isPlain) rules.start()
+  const sessions = sessionTraffic(options, hub, timeline, random.fork())
+  if (!options.isPlain) sessions.start()
   timeline.in(options.faultMs, () => disturbance.heal())
   let isQuiet = false
   const look = () => {
     isQuiet =
       disturbance.isOver &&
       client.isDone &&
-      (options.isPlain || rules.isDone) &&
+      (options.isPlain || (rules.isDone && sessions.isDone)) &&
       hub.isIdle &&
       isOver(hub.state) &&
       workers.every(w => w.isIdle)
@@ -232,6 +235,15 @@ function houseRules(
     ...{ timeline, random, hub, maxGpus, hasSchedule, endMs: faultMs * 0.8 },
     job: () => plainJob(random),
   })
+}
+
+function sessionTraffic(
+  { maxGpus, faultMs }: SimOptions,
+  hub: SimHub,
+  timeline: Timeline,
+  random: Random,
+): SessionTraffic {
+  return new SessionTraffic({ timeline, random, hub, hasGpus: maxGpus > 0, endMs: faultMs * 0.8 })
 }
 
 function isOver(state: State | null): boolean {
