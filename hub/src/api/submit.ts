@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
 import { newJobs } from '../engine/new-jobs.ts'
+import { withPresetQueues } from '../presets/expand-preset.ts'
 import { callerOf, guard } from './auth.ts'
 import { borrowArtifacts, borrows } from './borrow-artifacts.ts'
 import type { Api, RouteContext } from './context.ts'
@@ -64,7 +65,8 @@ export async function submit(context: RouteContext, reply: FastifyReply, submiss
   const { owner, jobs, groups, key, failFast } = submission
   const release = jobs.some(({ spec }) => spec.files.length > 0) ? await holdInputs(context.blobs, owner, jobs) : null
   try {
-    const done = await context.engine.execute({ kind: 'submit', owner, jobs, groups, key, failFast })
+    const asked = await withPresetQueues(jobs, context.presets)
+    const done = await context.engine.execute({ kind: 'submit', owner, jobs: asked, groups, key, failFast })
     const text = done.repeated ? await firstAnswer(context, done) : submittedText(jobs, done.unschedulable, groups)
     reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
   } finally {
