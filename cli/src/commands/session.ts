@@ -11,7 +11,6 @@ import { applySpecOptions, type SpecOptions, wholeNumber, withSpecOptions } from
 import { defineSend } from './session-send.ts'
 
 interface SessionOptions {
-  readonly preset?: string
   readonly concurrency?: number
   readonly queue?: number
   readonly idleTimeout?: string
@@ -57,7 +56,6 @@ function defineStart(command: Command, cli: Cli): void {
       '[options] -- <program> [args...]\n       stoker session start [options] <file>\n       stoker session start --preset <name>',
     )
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
-    .option('--preset <name>', 'what the hub knows as a preset, or what it is made from')
     .option('--concurrency <n>', 'tasks it takes at once (1)', wholeNumber)
     .option('--queue <n>', 'tasks that may wait for it (5)', wholeNumber)
     .option('--idle-timeout <duration>', 'it ends after so long without a task (5m)')
@@ -68,8 +66,7 @@ function defineStart(command: Command, cli: Cli): void {
       examples(['session start --name echo -- python3 -u echo.py'], ['session start --gpus 1 llm.yaml']),
     )
     .action(async (words: string[], options: StartOptions) => {
-      const isPreset = options.preset !== undefined && words.length === 0
-      const { spec } = isPreset ? { spec: {} } : await specFromWords('session start', words, cli)
+      const { spec } = await specFromWords('session start', words, cli, options)
       const asked = sessionOf(spec, options)
       await withHub(cli.io, options, async client => {
         printerFor(cli.io, options).show(await client.startSession(applySpecOptions(asked, options)), sessionView)
@@ -78,13 +75,13 @@ function defineStart(command: Command, cli: Cli): void {
 }
 
 function sessionOf(spec: Readonly<Record<string, unknown>>, of: SessionOptions): Readonly<Record<string, unknown>> {
-  const { concurrency, queue, idleTimeout, maxLifetime, restarts, preset } = of
+  const { concurrency, queue, idleTimeout, maxLifetime, restarts } = of
   const own = Object.entries({ concurrency, queue, idleTimeout, maxLifetime, restarts }).filter(
     ([, value]) => value !== undefined,
   )
   const base = typeof spec.session === 'object' ? spec.session : {}
   const session = own.length === 0 ? spec.session : { ...base, ...Object.fromEntries(own) }
-  return { ...spec, ...(session === undefined ? {} : { session }), ...(preset === undefined ? {} : { preset }) }
+  return session === undefined ? spec : { ...spec, session }
 }
 
 function defineList(command: Command, cli: Cli): void {

@@ -28,7 +28,7 @@ export interface KeepWarmPorts {
 }
 
 /** How the sessions of a preset are doing. */
-export interface Warmth {
+interface Warmth {
   readonly live: number
   /** Why the last one that was started failed; null once one has come up. */
   readonly lastError: string | null
