@@ -39,6 +39,8 @@ export interface SimOptions {
   readonly isEncoded: boolean
   /** A schedule adds jobs of its own. */
   readonly hasSchedule: boolean
+  /** Sessions come and go, and take tasks. */
+  readonly hasSessions: boolean
   readonly plant: Plant | null
   /** Jobs of a few kinds; every second someone asks when one of them will start. */
   readonly asksWhen?: boolean | undefined
@@ -68,14 +70,16 @@ export function runSim(options: SimOptions): SimResult {
   const rules = houseRules(options, hub, timeline, random.fork())
   if (!options.isPlain) rules.start()
   const sessions = sessionTraffic(options, hub, timeline, random.fork())
-  if (!options.isPlain) sessions.start()
+  const hasSessions = options.hasSessions && !options.isPlain
+  if (hasSessions) sessions.start()
   timeline.in(options.faultMs, () => disturbance.heal())
   let isQuiet = false
   const look = () => {
     isQuiet =
       disturbance.isOver &&
       client.isDone &&
-      (options.isPlain || (rules.isDone && sessions.isDone)) &&
+      (options.isPlain || rules.isDone) &&
+      (!hasSessions || sessions.isDone) &&
       hub.isIdle &&
       isOver(hub.state) &&
       workers.every(w => w.isIdle)
