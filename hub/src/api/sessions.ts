@@ -74,7 +74,7 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
     validatorCompiler: checkAllButBody,
     onRequest: act,
     handler: async (request, reply) => {
-      const row = await accept(request, sessionSpec(context, request.body))
+      const row = await accept(request, sessionSpec(request.body))
       return reply.code(201).send(await viewOf(row))
     },
   })
@@ -165,14 +165,9 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
   })
 }
 
-/** What is not an object is left for the spec to refuse. */
-function sessionSpec({ presetSession }: RouteContext, body: unknown): unknown {
-  if (typeof body !== 'object' || body === null) return body
-  const { preset, ...rest } = body as Readonly<Record<string, unknown>>
-  if (typeof preset !== 'string' || 'command' in rest || 'image' in rest) return { session: {}, ...body }
-  const known = presetSession?.(preset) ?? null
-  if (known === null) throw new Refused('preset.not_found', `no preset for sessions has the name ${preset}`)
-  return { session: {}, ...known, ...body }
+/** Whatever it says, it is to be a session. */
+function sessionSpec(body: unknown): unknown {
+  return typeof body === 'object' && body !== null ? { session: {}, ...body } : body
 }
 
 function refuseEnded({ id, state, reason }: JobRow): void {
