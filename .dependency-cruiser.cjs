@@ -19,7 +19,9 @@ const rooms = {
     'hub/src/store/port.ts',
     'hub/src/scheduler/explain',
     'hub/src/schedules',
+    'hub/src/serving',
   ],
+  'hub/src/serving': ['protocol', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/store/port.ts'],
   'hub/src/gateways': [
     'protocol',
@@ -27,6 +29,7 @@ const rooms = {
     'hub/src/engine',
     'hub/src/session',
     'hub/src/outputs',
+    'hub/src/serving',
     'hub/src/store/port.ts',
   ],
   'hub/src/webhooks': ['protocol', 'net', 'hub/src/engine', 'hub/src/store/port.ts'],

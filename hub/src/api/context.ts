@@ -7,13 +7,13 @@ import type { State, WebhookState } from '../engine/state.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
 import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
+import type { JobWatch } from '../serving/job-watch.ts'
+import type { OpenStreams } from '../serving/open-streams.ts'
+import type { RateLimits } from '../serving/rate-limit.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
-import type { JobWatch } from './job-watch.ts'
 import type { PlainHistogram } from './metrics/histogram.ts'
-import type { OpenStreams } from './open-streams.ts'
-import type { RateLimits } from './rate-limit.ts'
 
 /** What the API needs of the hub; time, ids and randomness are passed in. */
 export interface ApiContext {
