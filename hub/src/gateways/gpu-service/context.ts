@@ -1,0 +1,35 @@
+import type { LiveBoard } from '../../engine/live-board.ts'
+import type { EngineLoop } from '../../engine/loop.ts'
+import type { State } from '../../engine/state.ts'
+import type { Streams } from '../../outputs/port.ts'
+import type { Doorkeeper } from '../../serving/rate-limit.ts'
+import type { Queries } from '../../store/port.ts'
+import type { DeviceNumbers } from './device-numbers.ts'
+
+/** What clients of this dialect are allowed and told; all of it comes from the environment of the hub. */
+export interface GpuServiceSettings {
+  readonly internalApiKey: string | null
+  readonly corsOrigins: readonly string[]
+  readonly defaultTimeoutMs: number
+  readonly maxTimeoutMs: number
+}
+
+/** What the service needs of the hub. */
+export interface GpuServiceContext {
+  readonly engine: Pick<EngineLoop, 'execute' | 'read' | 'onCommit'>
+  readonly queries: Queries
+  readonly streams: Streams
+  readonly board: LiveBoard
+  readonly devices: DeviceNumbers
+  readonly settings: GpuServiceSettings
+  readonly door: Doorkeeper
+  readonly now: () => number
+  readonly newId: () => string
+  readonly version: string
+  readonly diskGuard: () => { readonly freeBytes: number; readonly neededBytes: number } | null
+  /** How many queued jobs are before this one; null for one that is not queued or that nothing could run. */
+  readonly ahead: (state: State, job: number) => number | null
+  readonly isStopping: () => boolean
+  /** A bug was met while answering. */
+  readonly failed: (error: unknown) => void
+}

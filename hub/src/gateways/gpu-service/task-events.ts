@@ -1,0 +1,122 @@
+import type { AttemptRow, JobRow } from '@stoker/protocol'
+import type { Streams } from '../../outputs/port.ts'
+import { BEGINNING, followJob } from '../../serving/follow-job.ts'
+import type { JobWatch } from '../../serving/job-watch.ts'
+import type { Queries } from '../../store/port.ts'
+import type { TaskEvent } from './line-events.ts'
+import { noteOf } from './task-labels.ts'
+import { type AttemptFacts, attemptFacts, endOfAttempt } from './task-record.ts'
+import { elapsedSeconds, errorOf, taskState } from './task-status.ts'
+import { ToldAttempt } from './told-attempt.ts'
+
+export interface TaskEventPorts {
+  readonly queries: Pick<Queries, 'jobById' | 'attemptsOf'>
+  readonly streams: Pick<Streams, 'read' | 'watch'>
+  readonly watch: Pick<JobWatch, 'add'>
+  /** The number a device has for clients, null for one that no worker ever showed. */
+  readonly deviceId: (uuid: string) => number | null
+  /** The device of the session a task ran in; null for a session without one. */
+  readonly sessionGpu: (sessionId: string) => Promise<string | null>
+}
+
+/** What a stream of a task says: events in the order of their numbers, or that there was nothing to say for a while. */
+export type TaskNews = { readonly kind: 'events'; readonly events: readonly TaskEvent[] } | { readonly kind: 'quiet' }
+
+/**
+ * All events of a task from its first on, made from what is stored and nothing else: each replay gives the same ones in
+ * the same order. A later attempt goes on where the one before it stopped; the last event is `task_finish`, always.
+ */
+export async function* taskEvents(
+  ports: TaskEventPorts,
+  known: JobRow,
+  signal: AbortSignal,
+): AsyncGenerator<TaskNews, void> {
+  const { queries } = ports
+  let row = known
+  let earlier: readonly AttemptRow[] = []
+  const task = await openingOf(ports, known)
+  const tell = (number: number): ToldAttempt =>
+    new ToldAttempt(number, {
+      opening: facts => task.opening(facts, number === 1 ? null : endOfAttempt(earlier, number - 1)),
+      created: task.created,
+    })
+  let told = tell(1)
+
+  async function learn(): Promise<TaskNews> {
+    if (told.number > 1 || told.number < row.attempts) earlier = await queries.attemptsOf(row.seq)
+    const facts = attemptFacts(row, earlier, told.number)
+    return { kind: 'events', events: facts === null ? [] : told.learn(facts) }
+  }
+
+  for await (const news of followJob(ports, known, { attempt: 1, offsets: BEGINNING }, signal)) {
+    if (news.kind === 'progress') continue
+    if (news.kind === 'quiet') {
+      yield news
+      continue
+    }
+    if (news.kind === 'job') {
+      row = news.row
+      if (told.needsFacts) yield await learn()
+    } else if (news.kind === 'output') {
+      if (told.needsFacts) {
+        row = (await queries.jobById(row.id)) ?? row
+        yield await learn()
+      }
+      yield { kind: 'events', events: told.push(news.pieces) }
+    } else if (news.kind === 'over') {
+      row = news.row
+      if (told.needsFacts) yield await learn()
+      yield { kind: 'events', events: told.end() }
+      told = tell(news.attempt + 1)
+      yield await learn()
+    } else yield { kind: 'events', events: closing(news.row) }
+  }
+}
+
+/** A program that could not be started has no words of its own: what went wrong is said for it. */
+function closing(row: JobRow): TaskEvent[] {
+  const error = errorOf(row)
+  const neverRan = row.state === 'failed' && row.attempts > 0 && row.runningAt === null
+  const finish = {
+    status: taskState(row.state),
+    elapsed_seconds: elapsedSeconds(row, row.endedAt ?? row.submittedAt),
+    ...(error === null ? {} : { error }),
+  }
+  return [
+    ...(neverRan ? [{ event: 'worker', data: { status: 'error', error } }] : []),
+    { event: 'task_finish', data: finish },
+  ]
+}
+
+interface Opening {
+  readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent
+  readonly created: TaskEvent | null
+}
+
+async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
+  const { connection: status } = noteOf(row)
+  const session = sessionOf(row)
+  const sessionGpu = session === null ? null : await ports.sessionGpu(session)
+  return {
+    created: session === null ? { event: 'worker', data: { status: 'created' } } : null,
+    opening: ({ gpus, number }, before) => {
+      const uuid = sessionGpu ?? gpus[0]
+      const gpu = uuid === undefined ? null : ports.deviceId(uuid)
+      return {
+        event: 'connection',
+        data: {
+          status,
+          task_id: row.id,
+          ...(gpu === null ? {} : { gpu_id: gpu }),
+          ...(session === null ? {} : { session_id: session }),
+          ...(before === null ? {} : { message: `attempt ${number}, the one before ${before}` }),
+        },
+      }
+    },
+  }
+}
+
+function sessionOf({ spec }: JobRow): string | null {
+  const { task } = JSON.parse(spec) as { readonly task?: { readonly session?: string | null } }
+  return task?.session ?? null
+}
