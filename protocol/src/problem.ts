@@ -19,6 +19,7 @@ export const PROBLEMS = {
   'listener.not_found': { status: 404, title: 'No such listener' },
   'listener.fixed': { status: 409, title: 'The listener belongs to the start of the hub' },
   'listener.unusable': { status: 409, title: 'The hub cannot listen there' },
+  'preset.not_found': { status: 404, title: 'No such preset' },
   'route.not_found': { status: 404, title: 'No such route' },
   'route.method': { status: 405, title: 'The route does not take this method' },
   'job.ended': { status: 409, title: 'The job has ended' },

@@ -1,0 +1,46 @@
+import { nearest, type PresetError, type Preset as PresetView, Refused } from '@stoker/protocol'
+import type { ActionEntry } from './preset-files.ts'
+
+/** How often a program may run as a session of this preset, and for how long. */
+export interface PresetSession {
+  readonly concurrency: number
+  readonly queue: number
+  readonly idleMs: number
+  readonly lifetimeMs: number
+  readonly restarts: number
+  readonly min: number
+  readonly max: number
+}
+
+/** A preset as it is in force, of whichever form. */
+export interface Preset {
+  /** `model/preset`, or the name of a task definition, which has no slash. */
+  readonly name: string
+  readonly model: string | null
+  readonly description: string
+  readonly type: PresetView['type']
+  readonly difficulty: PresetView['difficulty']
+  readonly timeoutMs: number
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly program: ActionEntry
+  /** Set for presets of both types: a one-off program may be used as a session. */
+  readonly session: PresetSession
+  readonly file: string
+  readonly line: number
+}
+
+/** All presets of a folder at one moment. */
+export interface PresetBook {
+  readonly folder: string
+  readonly presets: ReadonlyMap<string, Preset>
+  readonly errors: readonly PresetError[]
+}
+
+/** Throws a refusal that names the nearest preset there is. */
+export function findPreset({ presets, folder }: PresetBook, name: string): Preset {
+  const found = presets.get(name)
+  if (found !== undefined) return found
+  const close = nearest(name, [...presets.keys()])
+  const hint = presets.size === 0 ? `${folder} holds none` : close === null ? '' : `did you mean "${close}"?`
+  throw new Refused('preset.not_found', `no preset "${name}"${hint === '' ? '' : `; ${hint}`}`)
+}
