@@ -1,4 +1,5 @@
 import { Refused } from '@stoker/protocol'
+import { RateLimited } from '../../serving/rate-limit.ts'
 
 /** An answer that is not what was asked for, as clients of this dialect know it: a status and `{"detail": …}`. */
 export class AnswerError extends Error {
@@ -50,8 +51,10 @@ export function answerOf(error: unknown): AnswerError {
   if (error instanceof AnswerError) return error
   if (error instanceof Refused) {
     const status = STATUSES[error.code] ?? 400
-    const waits = status === 503 || status === 429
-    return new AnswerError(status, error.message, { retryAfterSeconds: waits ? TRY_AGAIN_SECONDS : null })
+    const seconds = error instanceof RateLimited ? error.retryAfterSeconds : TRY_AGAIN_SECONDS
+    return new AnswerError(status, error.message, {
+      retryAfterSeconds: status === 503 || status === 429 ? seconds : null,
+    })
   }
   const { statusCode, message } = error as { readonly statusCode?: unknown; readonly message?: unknown }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500)

@@ -27,9 +27,9 @@ export async function keyHolder(context: GpuServiceContext, request: FastifyRequ
 }
 
 /** Hashes are compared, so that neither the time nor a table tells how much of a key was right. */
-async function holderOf({ engine, settings, now }: GpuServiceContext, key: string): Promise<KeyHolder | null> {
+async function holderOf({ engine, presets, now }: GpuServiceContext, key: string): Promise<KeyHolder | null> {
   const hash = sha256(key)
-  const { internalApiKey } = settings
+  const { internalApiKey } = presets.settings
   if (internalApiKey !== null && timingSafeEqual(Buffer.from(hash), Buffer.from(sha256(internalApiKey))))
     return { owner: INTERNAL_OWNER, isAdmin: false }
   const token = await engine.read(({ tokens, tokenByHash }) => tokens.get(tokenByHash.get(hash) ?? ''))

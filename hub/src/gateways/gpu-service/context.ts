@@ -2,17 +2,11 @@ import type { LiveBoard } from '../../engine/live-board.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
 import type { State } from '../../engine/state.ts'
 import type { Streams } from '../../outputs/port.ts'
+import type { PresetBook } from '../../presets/preset.ts'
+import type { Settings } from '../../presets/settings.ts'
 import type { Doorkeeper } from '../../serving/rate-limit.ts'
 import type { Queries } from '../../store/port.ts'
 import type { DeviceNumbers } from './device-numbers.ts'
-
-/** What clients of this dialect are allowed and told; all of it comes from the environment of the hub. */
-export interface GpuServiceSettings {
-  readonly internalApiKey: string | null
-  readonly corsOrigins: readonly string[]
-  readonly defaultTimeoutMs: number
-  readonly maxTimeoutMs: number
-}
 
 /** What the service needs of the hub. */
 export interface GpuServiceContext {
@@ -21,7 +15,7 @@ export interface GpuServiceContext {
   readonly streams: Streams
   readonly board: LiveBoard
   readonly devices: DeviceNumbers
-  readonly settings: GpuServiceSettings
+  readonly presets: { readonly current: () => Promise<PresetBook>; readonly settings: Settings }
   readonly door: Doorkeeper
   readonly now: () => number
   readonly newId: () => string

@@ -4,12 +4,12 @@ import { AnswerError as Answer, type AnswerError, answerOf } from './answer-erro
 import type { GpuServiceContext } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { health, resources } from './health.ts'
+import { readJsonAnyway } from './json-body.ts'
 import { addSubmitRoutes } from './submit.ts'
 import { TaskDesk } from './task-desk.ts'
 import { addTaskRoutes } from './tasks.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
-/** Deeper than anything meant; much deeper values would exhaust the stack of some reader further in. */
 
 export interface GpuService {
   /** Takes requests whose paths begin at the service's own root. */
@@ -22,7 +22,8 @@ export async function createGpuService(context: GpuServiceContext): Promise<GpuS
   const service = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, routerOptions: { maxParamLength: 2400 } })
   const desk = new TaskDesk(context)
   answerInDetail(service, context)
-  allowOrigins(service, context.settings.corsOrigins)
+  readJsonAnyway(service)
+  allowOrigins(service, context.presets.settings.corsOrigins)
   service.get('/', () => ({ service: 'gpu-service', version: context.version, status: 'running' }))
   service.get('/health', () => health(context))
   service.get('/health/resources', () => resources(context, []))
