@@ -1,6 +1,9 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 import { POLICY_NAMES, type PolicyName, parseDuration } from '@stoker/protocol'
+import { readSettings, type Settings } from './presets/settings.ts'
 import { DEFAULT_RETENTION, type Retention } from './retention/settings.ts'
 
 export type HubCommand =
@@ -20,13 +23,25 @@ export type HubCommand =
       readonly insecure: boolean
       readonly policy: PolicyName
       readonly retention: Retention
+      readonly presets: PresetOptions
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
   | { readonly command: 'verify'; readonly data: string; readonly json: boolean }
+  | { readonly command: 'check-presets'; readonly presets: PresetOptions; readonly form: 'human' | 'json' | 'quiet' }
 
-/** The only place that reads the command line of the hub process. */
-export function readCommand(argv: readonly string[]): HubCommand {
+/** Where presets are, and what the environment decides about them. */
+export interface PresetOptions {
+  readonly folder: string
+  readonly settings: Settings
+  /** What `~` means in their files. */
+  readonly home: string
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The only place that reads the command line and the environment of the hub process. */
+export function readCommand(argv: readonly string[], env: Environment = process.env): HubCommand {
   const [command, ...rest] = argv
   const { values } = parseArgs({
     args: rest,
@@ -54,8 +69,16 @@ export function readCommand(argv: readonly string[]): HubCommand {
       supervised: { type: 'boolean', default: false },
       'rate-limit': { type: 'string' },
       'insecure-secrets': { type: 'boolean', default: false },
+      presets: { type: 'string' },
+      quiet: { type: 'boolean', default: false },
     },
   })
+  if (command === 'check-presets')
+    return {
+      command,
+      presets: presetsIn(needed(values.presets, '--presets'), env),
+      form: values.json ? 'json' : values.quiet ? 'quiet' : 'human',
+    }
   const data = needed(values.data, '--data')
   if (command === 'serve')
     return {
@@ -65,6 +88,7 @@ export function readCommand(argv: readonly string[]): HubCommand {
       port: portOf(values.port),
       policy: policyOf(values.policy),
       retention: retentionOf(values),
+      presets: presetsIn(values.presets ?? join(data, 'presets'), env),
       insecure: values.insecure,
       ...tlsOf(values),
       webhookHosts: values['webhook-allow'] ?? [],
@@ -76,7 +100,11 @@ export function readCommand(argv: readonly string[]): HubCommand {
   if (command === 'backup') return { command, data, to: needed(values.to, '--to') }
   if (command === 'restore') return { command, data, from: needed(values.from, '--from') }
   if (command === 'verify') return { command, data, json: values.json }
-  throw new Error(`unknown command ${command ?? '(none)'}; known: serve, backup, restore, verify`)
+  throw new Error(`unknown command ${command ?? '(none)'}; known: serve, backup, restore, verify, check-presets`)
+}
+
+function presetsIn(folder: string, env: Environment): PresetOptions {
+  return { folder: resolve(folder), settings: readSettings(env), home: homedir() }
 }
 
 const TLS_ADDRESS = 'https://0.0.0.0:7443'

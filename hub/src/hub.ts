@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
 import type { Listener, PolicyName } from '@stoker/protocol'
@@ -12,6 +13,7 @@ import { viewJob } from './api/views.ts'
 import { webhookKey } from './api/webhooks.ts'
 import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
+import type { PresetOptions } from './config.ts'
 import { dataSizes } from './data-sizes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
@@ -29,6 +31,8 @@ import { newId } from './new-id.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
+import { PresetFolder } from './presets/preset-folder.ts'
+import { readSettings } from './presets/settings.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, lookEveryMs, type Retention } from './retention/settings.ts'
@@ -68,6 +72,7 @@ export interface HubOptions {
   readonly insecureSecrets?: boolean | undefined
   /** Requests a second of one owner; null for any number. */
   readonly rateLimit?: number | null | undefined
+  readonly presets?: PresetOptions | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -153,6 +158,19 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   const { retention = DEFAULT_RETENTION } = options
   const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
+  const presetOptions = options.presets ?? {
+    folder: join(folder, 'presets'),
+    settings: readSettings({}),
+    home: homedir(),
+  }
+  const { settings } = presetOptions
+  const presetFolder = await PresetFolder.open({
+    ...presetOptions,
+    keptFile: join(folder, 'presets-in-force.json'),
+    now: Date.now,
+    log,
+  })
+  const presets = { current: () => presetFolder.current(), settings }
   let isStopping = false
   const api = await createApi({
     engine,
@@ -183,6 +201,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
     },
     listeners,
+    presets,
+    warmthOf: () => ({ live: 0, lastError: null, nextStartAt: null }),
     workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
@@ -199,12 +219,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
   })
   gateway.listen(api.server as Server)
-  const firing = new Firing({ engine, queries: store.queries, now: Date.now, newId, diskGuard: disk.guard })
+  const firing = new Firing({ engine, queries: store.queries, now: Date.now, newId, presets, diskGuard: disk.guard })
   const timers = [
     setInterval(() => {
       clock.tick()
       void engine.execute({ kind: 'tick' }).catch(() => {})
       void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`))
+      void presetFolder.current().catch(error => log('warn', `the presets cannot be looked at: ${error}`))
       void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
     }, TICK_MS),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),

@@ -1,5 +1,6 @@
 import { createLog, onParentGone } from '@stoker/files'
 import { backUp, restore } from './backup.ts'
+import { checkPresets } from './check-presets.ts'
 import { type HubCommand, readCommand } from './config.ts'
 import { startHub } from './hub.ts'
 import { verifyFolder } from './verify-folder.ts'
@@ -21,6 +22,9 @@ async function run(command: HubCommand): Promise<void> {
       return backUp(command.data, command.to)
     case 'restore':
       return restore(command.from, command.data)
+    case 'check-presets':
+      process.exitCode = (await checkPresets(command.presets, command.form)) ? 0 : 1
+      return
     case 'verify':
       process.exitCode = (await verifyFolder(command.data, command.json)) ? 0 : 1
   }

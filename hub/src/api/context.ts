@@ -6,6 +6,8 @@ import type { EngineLoop } from '../engine/loop.ts'
 import type { State, WebhookState } from '../engine/state.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
+import type { PresetSource } from '../presets/expand-preset.ts'
+import type { WarmthOf } from '../presets/keep-warm.ts'
 import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
 import type { JobWatch } from '../serving/job-watch.ts'
 import type { OpenStreams } from '../serving/open-streams.ts'
@@ -43,6 +45,9 @@ export interface ApiContext {
   readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>
   readonly webhooks: WebhookPort
   readonly listeners: ListenersPort
+  readonly presets: PresetSource
+  /** How the sessions of a preset are doing. */
+  readonly warmthOf: WarmthOf
   /** What another machine needs to run a worker of this version; null where the hub was not built. */
   readonly workerBundle: () => Promise<WorkerBundle | null>
   readonly limits?: RateLimits | undefined

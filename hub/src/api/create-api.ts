@@ -25,6 +25,7 @@ import { addMetricsRoute } from './metrics/route.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { addOwnerRoutes } from './owners.ts'
+import { addPresetRoutes } from './presets.ts'
 import { answerBrokenRequest, answerWithProblems, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
 import { oneAtATime } from './rotate-key.ts'
@@ -122,6 +123,7 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addWebhookRoutes(api, context)
   addOwnerRoutes(api, context)
   addScheduleRoutes(api, context)
+  addPresetRoutes(api, context)
   addSecretRoutes(api, context)
   addAuditRoute(api, context)
   addListenerRoutes(api, context)

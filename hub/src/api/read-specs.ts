@@ -10,16 +10,23 @@ import {
   Refused,
   type SpecIssue,
 } from '@stoker/protocol'
+import { expandPreset, namesPreset, type PresetSource } from '../presets/expand-preset.ts'
+import type { PresetBook } from '../presets/preset.ts'
 
 export const MAX_JOBS = MAX_MEMBERS
 /** A spec takes some 10 µs to parse: others get their turn after a few milliseconds. */
 const SPECS_A_TURN = 250
 
 /** The specs of a submit, one or a batch, with the groups some of them make; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
-export async function readSpecs(body: unknown, bodyBytes: number): Promise<readonly ExpandedSpec[]> {
+export async function readSpecs(
+  body: unknown,
+  bodyBytes: number,
+  presets: PresetSource,
+): Promise<readonly ExpandedSpec[]> {
   const mayBeLarge = !(bodyBytes <= MAX_SPEC_BYTES)
   if (!isBatch(body)) {
-    const parsed = isSweep(body) ? await readSweep(body, mayBeLarge, null) : readOne(body, mayBeLarge, null)
+    const book = namesPreset(body) ? await presets.current() : null
+    const parsed = await readAny(body, { mayBeLarge, at: null, presets, book })
     if ('specs' in parsed) return [parsed]
     throw invalid(parsed.issues)
   }
@@ -27,9 +34,11 @@ export async function readSpecs(body: unknown, bodyBytes: number): Promise<reado
   checkBatch(body, jobs)
   const specs: ExpandedSpec[] = []
   const issues: SpecIssue[] = []
+  const book = jobs.some(namesPreset) ? await presets.current() : null
   for (const [i, value] of jobs.entries()) {
     if (i > 0 && i % SPECS_A_TURN === 0) await nextTurn()
-    const parsed = isSweep(value) ? await readSweep(value, mayBeLarge, i) : readOne(value, mayBeLarge, i)
+    const place = { mayBeLarge, at: i, presets, book }
+    const parsed = book !== null || isSweep(value) ? await readAny(value, place) : readOne(value, place)
     if ('specs' in parsed) specs.push(parsed)
     else issues.push(...parsed.issues)
   }
@@ -40,14 +49,30 @@ export async function readSpecs(body: unknown, bodyBytes: number): Promise<reado
 
 type One = ExpandedSpec | { readonly issues: readonly SpecIssue[] }
 
-/** `at` is the place in the batch, null for a spec that came alone. */
-function readOne(value: unknown, mayBeLarge: boolean, at: number | null): One {
+interface Place {
+  readonly mayBeLarge: boolean
+  /** In the batch; null for a spec that came alone. */
+  readonly at: number | null
+  readonly presets: PresetSource
+  /** Null where no spec names a preset. */
+  readonly book: PresetBook | null
+}
+
+async function readAny(value: unknown, place: Place): Promise<One> {
+  const { presets, book, at } = place
+  if (book === null || !namesPreset(value)) return isSweep(value) ? readSweep(value, place) : readOne(value, place)
+  const expanded = expandPreset(value, book, presets.settings)
+  if ('issues' in expanded) return { issues: placed(expanded.issues, at) }
+  return isSweep(expanded.spec) ? readSweep(expanded.spec, place) : readOne(expanded.spec, place)
+}
+
+function readOne(value: unknown, { mayBeLarge, at }: Place): One {
   if (mayBeLarge) checkSize(value, at)
   const parsed = parseJobSpec(value)
   return parsed.ok ? { specs: [parsed.spec], group: null } : { issues: placed(parsed.issues, at) }
 }
 
-async function readSweep(value: unknown, mayBeLarge: boolean, at: number | null): Promise<One> {
+async function readSweep(value: unknown, { mayBeLarge, at }: Place): Promise<One> {
   if (mayBeLarge) checkSize(value, at)
   const parsed = await expandSpec(value, async done => {
     if (done % SPECS_A_TURN === 0) await nextTurn()

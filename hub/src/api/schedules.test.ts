@@ -2,7 +2,7 @@ import { uuidv7 } from 'uuidv7'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Firing } from '../schedules/firing.ts'
 import { TestDocument } from './test-document.ts'
-import { openTestHub, type TestHub } from './test-hub.ts'
+import { noPresets, openTestHub, type TestHub } from './test-hub.ts'
 
 let hub: TestHub
 let document: TestDocument
@@ -22,7 +22,15 @@ const daily = { cron: '0 3 * * *', spec: { type: 'noop', timeout: '90s' } }
 /** The hub's clockwork with the time in the test's hands. */
 function firingAt(now: () => number, over: Partial<ConstructorParameters<typeof Firing>[0]> = {}): Firing {
   const { engine, store } = hub
-  return new Firing({ engine, queries: store.queries, now, newId: uuidv7, diskGuard: () => null, ...over })
+  return new Firing({
+    engine,
+    queries: store.queries,
+    now,
+    newId: uuidv7,
+    diskGuard: () => null,
+    presets: noPresets,
+    ...over,
+  })
 }
 
 async function add(body: object) {

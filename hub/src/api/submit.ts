@@ -33,7 +33,8 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
     handler: async (request, reply) => {
       const caller = callerOf(request)
       const body = borrows(request.body) ? await borrowArtifacts(context, caller, request.body) : request.body
-      const specs = await readSpecs(body, Number(request.headers['content-length'] ?? Number.NaN))
+      const bytes = Number(request.headers['content-length'] ?? Number.NaN)
+      const specs = await readSpecs(body, bytes, context.presets)
       const { jobs, groups } = newJobs(specs, context.newId)
       const key = idempotencyKey(request, jobs, groups)
       const failFast = request.query.failFast === 'true'

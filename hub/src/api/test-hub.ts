@@ -15,6 +15,8 @@ import { openMemoryBlobs } from '../outputs/artifacts/memory/memory-blobs.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
+import type { PresetBook } from '../presets/preset.ts'
+import { readSettings } from '../presets/settings.ts'
 import { Collector } from '../retention/collector.ts'
 import { DEFAULT_RETENTION } from '../retention/settings.ts'
 import { explainJob } from '../scheduler/explain/explain-job.ts'
@@ -126,6 +128,8 @@ export async function openTestHub(
     },
     listeners,
     workerBundle: async () => null,
+    presets: noPresets,
+    warmthOf: () => ({ live: 0, lastError: null, nextStartAt: null }),
     ...overrides,
   })
   let own = commits()
@@ -160,6 +164,11 @@ export async function openTestHub(
       await store.close()
     },
   }
+}
+
+export const noPresets = {
+  current: async (): Promise<PresetBook> => ({ folder: '/presets', presets: new Map(), errors: [] }),
+  settings: readSettings({}),
 }
 
 /** Values are only told from their sealed form here; the real vault has its own test. */

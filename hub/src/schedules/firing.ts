@@ -1,7 +1,8 @@
-import { expandSpec, type FireOutcome, Refused, type ScheduleRow } from '@stoker/protocol'
+import { type FireOutcome, Refused, type ScheduleRow } from '@stoker/protocol'
 import type { EngineLoop } from '../engine/loop.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import type { ScheduleState } from '../engine/schedules.ts'
+import { expandWritten, type PresetSource } from '../presets/expand-preset.ts'
 import type { Queries } from '../store/port.ts'
 import { nextTime, timesBetween } from './cron-times.ts'
 
@@ -15,6 +16,7 @@ export interface FiringPorts {
   readonly queries: Pick<Queries, 'schedule'>
   readonly now: () => number
   readonly newId: () => string
+  readonly presets: PresetSource
   /** Null while there is room for new work. */
   readonly diskGuard: () => { readonly freeBytes: number; readonly neededBytes: number } | null
 }
@@ -64,7 +66,7 @@ export class Firing {
     if (row === null) return { ...NOTHING, refused: 'its spec is gone' }
     if (shortage !== null)
       return { ...NOTHING, refused: `${shortage.freeBytes} bytes are free, new work needs ${shortage.neededBytes}` }
-    const expansion = await expandSpec(labelled(row, name), nextTurn)
+    const expansion = await expandWritten(labelled(row, name), this.#ports.presets, nextTurn)
     if (expansion.ok) return { ...newJobs([expansion.expanded], this.#ports.newId), refused: null }
     const [first] = expansion.issues
     return { ...NOTHING, refused: `${first?.path}: ${first?.message}` }

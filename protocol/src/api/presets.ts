@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { JobSpecInput } from '../spec-input.ts'
 
 export const PRESET_TYPES = ['oneoff', 'session'] as const
 export const SERVES = ['chat', 'completion', 'embedding'] as const
@@ -55,7 +54,7 @@ export type Preset = Readonly<z.infer<typeof Preset>>
 
 export const PresetDetail = Preset.extend({
   /** The job it becomes, or the session of a session preset. */
-  spec: JobSpecInput,
+  spec: z.record(z.string(), z.json()),
   build: z
     .object({
       sourcePath: z.string(),
