@@ -28,6 +28,27 @@ export const Session = z.object({
 })
 export type Session = Readonly<z.infer<typeof Session>>
 
+/** Why a session ended, for people. */
+export const SESSION_ENDS = [
+  'idle_timeout',
+  'max_lifetime',
+  'manual',
+  'evicted',
+  'shutdown',
+  'worker_exited',
+  'error',
+] as const
+export const SessionEnd = z.enum(SESSION_ENDS)
+export type SessionEnd = z.infer<typeof SessionEnd>
+
+/** What the end of a session's job says about the session. */
+export function sessionEnd(state: string, reason: string | null): SessionEnd {
+  const said = SESSION_ENDS.find(end => end === reason)
+  if (said !== undefined) return said
+  if (state === 'canceled') return 'manual'
+  return state === 'succeeded' ? 'worker_exited' : 'error'
+}
+
 /** Makes a job a task of a session: of a certain one, or of any that was made from a preset. */
 export const TaskInput = z.union([z.strictObject({ session: text(200) }), z.strictObject({ preset: text(400) })])
 

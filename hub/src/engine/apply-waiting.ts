@@ -1,4 +1,5 @@
 import type { ChangeOf } from '@stoker/protocol'
+import { dequeue, enqueue } from './queue.ts'
 import type { State, WaitingJob } from './state.ts'
 import { bucketOf, countMove } from './tally.ts'
 import { dropEdge, hasCause, putWaiting, takeWaiting, waitingOf } from './waiting.ts'
@@ -38,7 +39,7 @@ function applyHeld(state: State, { job, by }: ChangeOf<'held'>): void {
     putWaiting(state, { ...known, heldBy: by })
     return
   }
-  const queued = state.queued.remove(job)
+  const queued = dequeue(state, job)
   countMove(state, queued.bucket, 'queued', 'waiting')
   putWaiting(state, { ...queued, dueAt: null, heldBy: by })
 }
@@ -50,8 +51,7 @@ function applyPriority(state: State, { job, bucket }: ChangeOf<'priority'>): voi
   if (before === undefined) throw new Error(`job ${job} is neither queued nor waiting`)
   if (waiting !== undefined) putWaiting(state, { ...waiting, bucket })
   else {
-    state.queued.add({ ...state.queued.remove(job), bucket })
-    state.dirtyBuckets.add(bucket)
+    enqueue(state, { ...dequeue(state, job), bucket })
   }
   bucketOf(state, before).live -= 1
   bucketOf(state, bucket).live += 1
@@ -63,6 +63,5 @@ function queueIfFree(state: State, job: number): void {
   takeWaiting(state, job)
   const { seq, bucket, attempts, failures, lost } = waiting
   countMove(state, bucket, 'waiting', 'queued')
-  state.queued.add({ seq, bucket, attempts, failures, lost })
-  state.dirtyBuckets.add(bucket)
+  enqueue(state, { seq, bucket, attempts, failures, lost })
 }

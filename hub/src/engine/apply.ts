@@ -1,16 +1,18 @@
-import type { Change, ChangeOf, JobState, TerminalState } from '@stoker/protocol'
+import { type Change, type ChangeOf, type JobState, sessionEnd, type TerminalState } from '@stoker/protocol'
+import { FLEET_APPLIERS } from './apply-fleet.ts'
 import { addWaiting, isBornWaiting, WAITING_APPLIERS } from './apply-waiting.ts'
-import { claimOf, freeDevices, giveBack, takeClaim, touchDevice, workerOf } from './claims.ts'
+import { claimOf, giveBack, isOutstanding, takeClaim, workerOf } from './claims.ts'
 import { addGroup, countInGroup } from './groups.ts'
 import { applyOwned } from './owned.ts'
 import { applyOwnerRules } from './owner-rules.ts'
-import { giveUse, settleUse } from './owner-use.ts'
+import { settleUseOf } from './owner-use.ts'
+import { dequeue, enqueue } from './queue.ts'
 import { learnRun } from './run-times.ts'
+import { beginAttempt, closeSession, openSession, takePlace, touchSession, vacate, wakeSession } from './sessions.ts'
 import { bucketKey } from './shape-of.ts'
-import { type ActiveJob, claimKey, countersOf, type State, type WorkerState } from './state.ts'
+import { type ActiveJob, claimKey, countersOf, type State } from './state.ts'
 import { bucketOf, countMove, markMoved } from './tally.ts'
 import { beginSettling, dropEdgesOf, putWaiting, takeWaiting } from './waiting.ts'
-import { classKeyOf } from './worker-class.ts'
 
 type Appliers = { readonly [C in Change['c']]: (state: State, change: ChangeOf<C>) => void }
 
@@ -46,14 +48,14 @@ const APPLIERS: Appliers = {
       const { seq, bucket } = job
       const known = bucketOf(state, bucket)
       known.live += 1
+      if (known.terms.session !== null) openSession(state, { seq, id: job.id, owner, terms: known.terms.session })
       if (isBornWaiting(job)) {
         addWaiting(state, job)
         countInGroup(state, known.groupId, null, 'waiting')
         waiting += 1
       } else {
-        state.queued.add({ seq, bucket, attempts: 0, failures: 0, lost: 0 })
+        enqueue(state, { seq, bucket, attempts: 0, failures: 0, lost: 0 })
         countInGroup(state, known.groupId, null, 'queued')
-        state.dirtyBuckets.add(bucket)
       }
       state.lastSeq = Math.max(state.lastSeq, seq)
       state.recentBucket = bucket
@@ -72,9 +74,15 @@ const APPLIERS: Appliers = {
     setAttemptState(state, active, active.state === 'stopping' ? 'stopping' : 'running')
     active.runningAt = at
     active.isolation = isolation
+    const session = state.sessions.get(job)
+    if (session === undefined) return
+    touchSession(session, at)
+    wakeSession(state, session)
   },
-  stopRequested: (state, { job, by }) => {
+  stopRequested: (state, { job, by, endsSession }) => {
     const active = activeOf(state, job)
+    const session = state.sessions.get(job)
+    if (session !== undefined && endsSession === true) session.endsBy = by
     active.cancelBy = by
     setAttemptState(state, active, 'stopping')
   },
@@ -86,47 +94,21 @@ const APPLIERS: Appliers = {
     const lost = worker.lost.get(claimKey(change))
     if (lost === undefined) return
     worker.lost.delete(claimKey(change))
-    settleUse(state, lost.claim.owner, change.at, false)
-    giveBack(state, lost.claim)
+    settleUseOf(state, lost.claim, change.at, false)
+    giveBack(state, lost.claim, change.at)
   },
-  ended: (state, { job, state: end }) => {
+  ended: (state, { job, state: end, reason }) => {
     const from = state.queued.has(job) ? 'queued' : 'waiting'
-    const { bucket } = from === 'queued' ? state.queued.remove(job) : takeWaiting(state, job)
+    const { bucket } = from === 'queued' ? dequeue(state, job) : takeWaiting(state, job)
     dropEdgesOf(state, job)
-    endJob(state, job, bucket, from, end)
+    endJob(state, job, bucket, from, end, reason)
   },
   forgotten: (state, { owner, state: end, jobs }) => {
     countersOf(state, owner)[end] -= jobs.length
     markMoved(state, owner, end)
   },
   ...WAITING_APPLIERS,
-  worker: applyWorker,
-  workerDrained: (state, { id, on }) => {
-    workerOf(state, id).draining = on
-    state.dirtyWorkers.add(id)
-  },
-  workerRemoved: (state, { id, at }) => {
-    const { facts, lost } = workerOf(state, id)
-    for (const { claim } of lost.values()) {
-      settleUse(state, claim.owner, at, false)
-      giveUse(state, claim)
-      freeDevices(state, claim)
-    }
-    state.workers.delete(id)
-    state.fleet.remove(id, facts)
-    state.dirtyWorkers.delete(id)
-  },
-  deviceQuarantined: (state, { uuid, reason, by, at }) => {
-    state.quarantined.set(uuid, { reason, by, at })
-    touchDevice(state, uuid)
-  },
-  deviceReleased: (state, { uuid }) => {
-    state.quarantined.delete(uuid)
-    touchDevice(state, uuid)
-  },
-  batch: (state, { worker, n }) => {
-    workerOf(state, worker).batch = n
-  },
+  ...FLEET_APPLIERS,
   token: (state, { c: _, at, ...token }) => {
     state.tokens.set(token.id, { ...token, createdAt: at, usedBy: null })
     state.tokenByHash.set(token.hash, token.id)
@@ -147,9 +129,12 @@ const APPLIERS: Appliers = {
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
-  const queued = state.queued.remove(change.job)
-  const claim = claimOf(change, change.worker, change.gpus, bucketOf(state, queued.bucket))
-  settleUse(state, claim.owner, change.at, true)
+  const queued = dequeue(state, change.job)
+  const session = change.session === undefined ? null : activeOf(state, change.session).claim
+  const fence = session === null ? null : { job: session.job, epoch: session.epoch, attempt: session.attempt }
+  const claim = claimOf(change, change.worker, change.gpus, bucketOf(state, queued.bucket), fence)
+  settleUseOf(state, claim, change.at, true)
+  beginAttempt(state, change.job)
   const active: ActiveJob = {
     seq: change.job,
     bucket: queued.bucket,
@@ -164,14 +149,16 @@ function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
     newsAt: Number.NaN,
   }
   takeClaim(state, claim)
+  if (fence !== null) takePlace(state, claim, fence.attempt)
   activate(state, active)
 }
 
 function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void {
   const active = deactivate(state, change.job)
   learnRun(state, active, change)
-  settleUse(state, active.claim.owner, change.at, false)
-  giveBack(state, active.claim)
+  settleUseOf(state, active.claim, change.at, false)
+  giveBack(state, active.claim, change.at)
+  vacate(state, change.job)
   if (change.next === 'queued') {
     countMove(state, active.bucket, 'active', 'queued')
     requeue(state, active, change.failures, change.lost)
@@ -188,7 +175,7 @@ function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void
       heldBy: null,
     })
   } else {
-    endJob(state, change.job, active.bucket, 'active', change.next)
+    endJob(state, change.job, active.bucket, 'active', change.next, change.reason)
   }
 }
 
@@ -198,10 +185,11 @@ function applyLost(state: State, change: ChangeOf<'lost'>): void {
   workerOf(state, claim.worker).lost.set(claimKey(claim), { claim, placedAt, runningAt, isolation })
   countMove(state, active.bucket, 'active', 'queued')
   requeue(state, active, active.failures, change.lost)
+  vacate(state, change.job)
 }
 
 function applyResumed(state: State, change: ChangeOf<'resumed'>): void {
-  const queued = state.queued.remove(change.job)
+  const queued = dequeue(state, change.job)
   const worker = [...state.workers.values()].find(w => w.lost.has(claimKey(change)))
   const lost = worker?.lost.get(claimKey(change))
   if (worker === undefined || lost === undefined)
@@ -220,65 +208,29 @@ function applyResumed(state: State, change: ChangeOf<'resumed'>): void {
     cancelBy: null,
     newsAt: Number.NaN,
   })
-}
-
-function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'>): void {
-  const known = state.workers.get(id)
-  const worker: WorkerState = known ?? {
-    id,
-    registeredAt: at,
-    facts,
-    classKey: '',
-    draining: false,
-    batch: 0,
-    active: new Map(),
-    lost: new Map(),
-    cpusMilliFree: 0,
-    memoryMbFree: 0,
-    slotsFree: 0,
-    connected: false,
-    heardAt: Number.NaN,
-    seenAt: null,
-    leased: 0,
-    mistrusted: false,
-    coolDown: new Map(),
-    deviceNews: new Map(),
-  }
-  if (known !== undefined) state.fleet.remove(id, known.facts)
-  state.fleet.add(id, facts)
-  worker.facts = facts
-  worker.classKey = classKeyOf(facts)
-  recountFree(worker)
-  state.workers.set(id, worker)
-  state.dirtyWorkers.add(id)
-}
-
-function recountFree(worker: WorkerState): void {
-  const claims = [...[...worker.active.values()].map(a => a.claim), ...[...worker.lost.values()].map(l => l.claim)]
-  worker.cpusMilliFree = worker.facts.cpusMilli - claims.reduce((sum, c) => sum + c.cpusMilli, 0)
-  worker.memoryMbFree = worker.facts.memoryMb - claims.reduce((sum, c) => sum + c.memoryMb, 0)
-  worker.slotsFree = worker.facts.maxJobs - claims.length
+  const session = state.sessions.get(change.job)
+  if (session !== undefined) wakeSession(state, session)
 }
 
 function activate(state: State, active: ActiveJob): void {
   const worker = workerOf(state, active.claim.worker)
   state.active.set(active.seq, active)
   worker.active.set(active.seq, active)
-  if (active.state === 'leased') worker.leased += 1
+  if (isOutstanding(active)) worker.leased += 1
   countMove(state, active.bucket, 'queued', 'active')
 }
 
 function deactivate(state: State, seq: number): ActiveJob {
   const active = activeOf(state, seq)
   const worker = workerOf(state, active.claim.worker)
-  if (active.state === 'leased') worker.leased -= 1
+  if (isOutstanding(active)) worker.leased -= 1
   state.active.delete(seq)
   worker.active.delete(seq)
   return active
 }
 
 function setAttemptState(state: State, active: ActiveJob, to: ActiveJob['state']): void {
-  if (active.state === 'leased' && to !== 'leased') {
+  if (isOutstanding(active) && to !== 'leased') {
     workerOf(state, active.claim.worker).leased -= 1
     state.dirtyWorkers.add(active.claim.worker)
   }
@@ -286,13 +238,21 @@ function setAttemptState(state: State, active: ActiveJob, to: ActiveJob['state']
 }
 
 function requeue(state: State, active: ActiveJob, failures: number, lost: number): void {
-  state.queued.add({ seq: active.seq, bucket: active.bucket, attempts: active.claim.attempt, failures, lost })
-  state.dirtyBuckets.add(active.bucket)
+  enqueue(state, { seq: active.seq, bucket: active.bucket, attempts: active.claim.attempt, failures, lost })
 }
 
-function endJob(state: State, job: number, bucket: number, from: JobState, to: TerminalState): void {
+function endJob(
+  state: State,
+  job: number,
+  bucket: number,
+  from: JobState,
+  to: TerminalState,
+  reason: string | null,
+): void {
   countMove(state, bucket, from, to)
-  bucketOf(state, bucket).live -= 1
+  const known = bucketOf(state, bucket)
+  known.live -= 1
+  if (known.terms.session !== null) closeSession(state, job, sessionEnd(to, reason))
   beginSettling(state, job, to)
 }
 

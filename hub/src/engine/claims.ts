@@ -1,6 +1,7 @@
 import type { Fence } from '@stoker/protocol'
 import { giveUse, takeUse } from './owner-use.ts'
-import { type Bucket, type Claim, claimKey, type State, type WorkerState } from './state.ts'
+import { givePlace } from './sessions.ts'
+import { type ActiveJob, type Bucket, type Claim, claimKey, type State, type WorkerState } from './state.ts'
 
 /** What an attempt takes: the bucket says how much, the placement which devices. */
 export function claimOf(
@@ -8,19 +9,21 @@ export function claimOf(
   worker: string,
   gpus: readonly string[],
   { owner, groupId, shape }: Pick<Bucket, 'owner' | 'groupId' | 'shape'>,
+  session: Fence | null,
 ): Claim {
   const { cpusMilli, memoryMb } = shape
   const gpuMemoryMb = gpus.length > 0 && shape.gpuSharing === 'shared' ? shape.gpuMemoryMb : null
-  return { job, epoch, attempt, worker, owner, groupId, gpus, gpuMemoryMb, cpusMilli, memoryMb }
+  return { job, epoch, attempt, worker, owner, groupId, gpus, gpuMemoryMb, cpusMilli, memoryMb, session }
 }
 
-/** Used by recovery too: rows tell of an active job what `placed` told before. */
+/** Used by recovery too: rows tell of an active job what `placed` told before. A task takes a place in its session, which `takePlace` says. */
 export function takeClaim(state: State, claim: Claim): void {
+  takeUse(state, claim)
+  if (claim.session !== null) return
   const worker = workerOf(state, claim.worker)
   worker.cpusMilliFree -= claim.cpusMilli
   worker.memoryMbFree -= claim.memoryMb
   worker.slotsFree -= 1
-  takeUse(state, claim)
   for (const uuid of claim.gpus) {
     const holders = state.devices.get(uuid) ?? new Map<string, Claim>()
     holders.set(claimKey(claim), claim)
@@ -29,12 +32,16 @@ export function takeClaim(state: State, claim: Claim): void {
 }
 
 /** The attempt is over: what it claimed may be given again. */
-export function giveBack(state: State, claim: Claim): void {
+export function giveBack(state: State, claim: Claim, at: number): void {
+  giveUse(state, claim)
+  if (claim.session !== null) {
+    givePlace(state, claim, at)
+    return
+  }
   const worker = workerOf(state, claim.worker)
   worker.cpusMilliFree += claim.cpusMilli
   worker.memoryMbFree += claim.memoryMb
   worker.slotsFree += 1
-  giveUse(state, claim)
   freeDevices(state, claim)
   state.dirtyWorkers.add(claim.worker)
 }
@@ -52,6 +59,11 @@ export function freeDevices(state: State, claim: Claim): void {
 /** Something about a device changed: every worker that shows it is worth a look. */
 export function touchDevice(state: State, uuid: string): void {
   for (const id of state.fleet.hostsOf(uuid)) if (state.workers.has(id)) state.dirtyWorkers.add(id)
+}
+
+/** An offer its worker has not taken up yet; tasks have places of their own and fill nobody's window. */
+export function isOutstanding({ state, claim }: Pick<ActiveJob, 'state' | 'claim'>): boolean {
+  return state === 'leased' && claim.session === null
 }
 
 export function workerOf(state: State, id: string): WorkerState {

@@ -11,6 +11,7 @@ import type {
   OwnerLimits,
   Role,
   RowWrite,
+  SessionEnd,
   TerminalState,
 } from '@stoker/protocol'
 
@@ -21,6 +22,8 @@ export interface NewJob {
   /** The spec as it is stored: canonical JSON. */
   readonly specText: string
   readonly retryOf: string | null
+  /** Of a task for a preset that is defined: how many may wait for it though no session serves it yet. */
+  readonly presetQueue?: number | undefined
 }
 
 /** Jobs of a submit that belong together: `size` of them from the one at `first` on. */
@@ -42,8 +45,14 @@ export type Command =
       readonly groups?: readonly NewGroup[]
       readonly key: { readonly key: string; readonly hash: string } | null
       readonly failFast: boolean
+      /** Tasks may be for sessions of any owner. */
+      readonly isAdmin?: boolean | undefined
     }
   | { readonly kind: 'cancel'; readonly job: number; readonly by: string }
+  /** The session is asked to leave. */
+  | { readonly kind: 'endSession'; readonly job: number; readonly reason: SessionEnd }
+  /** The session is wanted though it has no task. */
+  | { readonly kind: 'keepSession'; readonly job: number }
   | { readonly kind: 'hold'; readonly job: number; readonly by: string }
   | { readonly kind: 'release'; readonly job: number; readonly by: string }
   | { readonly kind: 'setPriority'; readonly job: number; readonly priority: number }
@@ -164,6 +173,8 @@ export interface Replies {
     readonly unschedulable: readonly (string | null)[]
   }
   cancel: { readonly effect: 'canceled' | 'stopping' | 'ended' }
+  endSession: { readonly effect: 'stopping' | 'ended' }
+  keepSession: { readonly activeAt: number }
   hold: { readonly effect: Effect }
   release: { readonly effect: Effect }
   setPriority: { readonly effect: Effect }

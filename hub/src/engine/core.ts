@@ -6,6 +6,7 @@ import type { Command, Facts, NewJob, Replies } from './commands.ts'
 import { decide } from './decide/decide.ts'
 import type { Emit, Rules } from './decide/emit.ts'
 import { settle } from './decide/settle.ts'
+import { settlePlaces } from './decide/settle-places.ts'
 import { projectGroups } from './groups.ts'
 import { keepPlan } from './keep-plan.ts'
 import { wakeLimited } from './owner-limits.ts'
@@ -54,13 +55,15 @@ export class Core {
 
   /** Jobs have ended and not all who wait for them were told: the next batch goes on. */
   get isBehind(): boolean {
-    return this.state.settling.size > 0
+    return this.state.settling.size > 0 || this.state.orphans.size > 0
   }
 
   /** Settles what waited for ended jobs, lets the policy place what can start now and closes the batch; null if nothing happened. */
   finish(now: Now): Batch | null {
+    settlePlaces(this.state, now, this.#emit)
     settle(this.state, now, this.#emit)
     this.#place(now)
+    this.#placeTasks(now)
     if (this.#changes.length === 0 && this.#rows.length === 0) return null
     const { state } = this
     const rows = this.#rows
@@ -97,6 +100,20 @@ export class Core {
     state.dirtyBuckets.clear()
     state.dirtyWorkers.clear()
     keepPlan(state, plan, now)
+  }
+
+  #placeTasks(now: Now): void {
+    const { state } = this
+    if (state.dirtyTargets.size === 0) return
+    for (const { job, session } of this.#rules.planTasks(state, now)) {
+      const worker = state.active.get(session)?.claim.worker
+      if (worker === undefined) throw new Error(`task ${job} was given to session ${session}, which is not active`)
+      const attempt = (state.queued.get(job)?.attempts ?? 0) + 1
+      this.#emit.change({ c: 'placed', job, epoch: state.epoch, attempt, worker, gpus: [], at: now.wall, session })
+      const active = state.active.get(job)
+      if (active !== undefined) active.newsAt = now.lease
+    }
+    state.dirtyTargets.clear()
   }
 
   readonly #emit: Emit = {

@@ -1,3 +1,4 @@
+import type { SessionState, Target } from './sessions.ts'
 import { type ActiveJob, type Claim, claimKey, type LostAttempt, type State, type WorkerState } from './state.ts'
 
 /** Live state in one canonical, JSON-able form without what is volatile: two states that must be equal give equal text. */
@@ -24,9 +25,21 @@ export function dump(state: State): StateDump {
     groups: byKey(state.groups, group => sorted(group)),
     limits: byKey(state.limits, limits => sorted(limits)),
     schedules: byKey(state.schedules, schedule => sorted(schedule)),
+    sessions: byKey(state.sessions, dumpSession),
+    targets: byKey(state.targets, dumpTarget),
+    orphans: [...state.orphans].sort(),
     secrets: byKey(state.secrets, secret => sorted(secret)),
     counters: byKey(state.counters, counts => sorted(Object.fromEntries(Object.entries(counts).filter(([, n]) => n)))),
   }
+}
+
+function dumpSession({ seq, id, owner, terms, places, endsBy }: SessionState): unknown {
+  return { seq, id, owner, terms: sorted(terms), places: [...places.keys()].sort(), endsBy }
+}
+
+/** How a session ended is not kept beyond the process. */
+function dumpTarget({ sessions, buckets, queued }: Target): unknown {
+  return { sessions: [...sessions].sort((a, b) => a - b), buckets: [...buckets].sort((a, b) => a - b), queued }
 }
 
 function dumpQueued(state: State): unknown {

@@ -1,4 +1,5 @@
 import { hearDevices } from './device-news.ts'
+import { wakeSessionsOn } from './sessions.ts'
 import type { Now, State, WorkerState } from './state.ts'
 
 /** A worker silent this long gets nothing new, though its leases still hold. */
@@ -18,7 +19,10 @@ export function hear(state: State, id: string, now: Now): { readonly wasQuiet: b
   worker.heardAt = now.lease
   worker.seenAt = now.wall
   worker.mistrusted = false
-  if (wasQuiet) state.dirtyWorkers.add(id)
+  if (wasQuiet) {
+    state.dirtyWorkers.add(id)
+    wakeSessionsOn(state, id)
+  }
   return { wasQuiet, mayResume }
 }
 
@@ -27,12 +31,20 @@ export function setConnected(state: State, id: string, connected: boolean): void
   if (worker === undefined) return
   worker.connected = connected
   if (!connected) hearDevices(state, id, [])
-  if (connected) state.dirtyWorkers.add(id)
+  if (!connected) return
+  state.dirtyWorkers.add(id)
+  wakeSessionsOn(state, id)
 }
 
 /** After memory was rebuilt in a running hub: connections and leases are as they were. */
 export function carryLiveness(from: State, to: State): void {
   to.runTimes.takeOver(from.runTimes)
+  for (const [seq, session] of to.sessions) {
+    const before = from.sessions.get(seq)
+    if (before === undefined) continue
+    const { readyAt, activeAt, quietSince } = before
+    Object.assign(session, { readyAt, activeAt, quietSince })
+  }
   for (const [id, worker] of to.workers) {
     const before = from.workers.get(id)
     if (before === undefined) {

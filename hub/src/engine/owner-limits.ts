@@ -1,4 +1,5 @@
 import { NO_LIMITS, type OwnerLimits } from '@stoker/protocol'
+import { wakeBucket } from './queue.ts'
 import type { State } from './state.ts'
 
 export function limitsOf(state: Pick<State, 'limits'>, owner: string): OwnerLimits {
@@ -12,7 +13,7 @@ export function wakeLimited(state: State): void {
     const bucket = state.buckets.get(id)
     if (bucket === undefined) continue
     const { owner, groupId } = bucket
-    if (state.woken.has(owner) || (groupId !== null && state.woken.has(groupId))) state.dirtyBuckets.add(id)
+    if (state.woken.has(owner) || (groupId !== null && state.woken.has(groupId))) wakeBucket(state, id)
   }
   state.woken.clear()
 }

@@ -45,7 +45,7 @@ export function averageAt(use: OwnerUse, fleet: Fleet, at: number): number {
 }
 
 /** Brings an owner's average up to a moment, before what it has changes. Only the hub's own clock may set it back. */
-export function settleUse(state: State, owner: string, at: number, isHubTime: boolean): void {
+function settleUse(state: State, owner: string, at: number, isHubTime: boolean): void {
   const use = useOf(state, owner)
   const until = Math.floor(isHubTime ? at : Math.max(at, use.at))
   use.average = averageAt(use, state.fleet, until)
@@ -53,17 +53,25 @@ export function settleUse(state: State, owner: string, at: number, isHubTime: bo
   state.dirtyOwners.add(owner)
 }
 
+/** A task takes nothing, so nothing has to be settled for it. */
+export function settleUseOf(state: State, claim: Claim, at: number, isHubTime: boolean): void {
+  if (claim.session === null) settleUse(state, claim.owner, at, isHubTime)
+}
+
+/** A task has only what its session has taken already; of its group it is one all the same. */
 export function takeUse(state: State, claim: Claim): void {
-  add(useOf(state, claim.owner).now, claim, 1)
+  if (claim.session === null) add(useOf(state, claim.owner).now, claim, 1)
   const group = groupOf(state, claim)
   if (group !== undefined) group.claims += 1
 }
 
 /** What a limit kept back may start now, on any worker. */
 export function giveUse(state: State, claim: Claim): void {
-  add(useOf(state, claim.owner).now, claim, -1)
-  const limits = limitsOf(state, claim.owner)
-  if (limits.running !== null || limits.gpus !== null) state.woken.add(claim.owner)
+  if (claim.session === null) {
+    add(useOf(state, claim.owner).now, claim, -1)
+    const limits = limitsOf(state, claim.owner)
+    if (limits.running !== null || limits.gpus !== null) state.woken.add(claim.owner)
+  }
   const group = groupOf(state, claim)
   if (group === undefined) return
   group.claims -= 1

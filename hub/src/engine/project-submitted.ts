@@ -1,4 +1,4 @@
-import type { ChangeOf, JobRow, RowWrite } from '@stoker/protocol'
+import type { ChangeOf, JobRow, RowWrite, SessionRow, Terms } from '@stoker/protocol'
 import { isBornWaiting } from './apply-waiting.ts'
 import type { NewJob } from './commands.ts'
 import { projectCauses } from './project-waiting.ts'
@@ -19,8 +19,11 @@ export function projectSubmitted(
     const job = specs.get(seq)
     if (job === undefined) throw new Error(`job ${seq} is submitted without its spec`)
     const { labels, files } = job.spec
-    const groupId = state.buckets.get(bucket)?.groupId ?? null
+    const known = state.buckets.get(bucket)
+    const groupId = known?.groupId ?? null
     rows.push({ op: 'insert', table: 'job', row: newJobRow(submitted, job, owner, groupId, at) })
+    if (known !== undefined && known.terms.session !== null)
+      rows.push({ op: 'put', table: 'session', row: newSessionRow(submitted, owner, known.terms.session) })
     for (const key in labels)
       rows.push({ op: 'insert', table: 'label', row: { key, value: labels[key] ?? '', job: seq } })
     if (isBornWaiting(submitted)) rows.push(...projectCauses(submitted))
@@ -84,7 +87,16 @@ function newJobRow(
     usage: null,
     result: null,
     groupId,
+    session: null,
   }
+}
+
+function newSessionRow(
+  { seq, id }: ChangeOf<'submitted'>['jobs'][number],
+  owner: string,
+  { preset }: NonNullable<Terms['session']>,
+): SessionRow {
+  return { job: seq, id, owner, preset, endsBy: null, endedAt: null }
 }
 
 function labelsText(labels: NewJob['spec']['labels']): string | null {

@@ -1,4 +1,4 @@
-import type { AttemptRow, Change, ChangeOf, RowWrite } from '@stoker/protocol'
+import type { AttemptRow, Change, ChangeOf, RowWrite, RunIsolation, SessionRow, Shape } from '@stoker/protocol'
 import { announceEnd } from './announce-end.ts'
 import { groupRow } from './groups.ts'
 import { projectOwned } from './owned.ts'
@@ -26,7 +26,7 @@ const PROJECTORS: Projectors = {
   bucketDropped: ({ id }) => [{ op: 'delete', table: 'bucket', key: { id } }],
   group: change => [{ op: 'insert', table: 'jobGroup', row: groupRow(change) }],
   submitted: projectSubmitted,
-  placed: ({ job, epoch, attempt, worker, gpus, at }) => [
+  placed: ({ job, epoch, attempt, worker, gpus, at, session }) => [
     setJob(job, {
       state: 'active',
       attempts: attempt,
@@ -44,6 +44,7 @@ const PROJECTORS: Projectors = {
       error: null,
       note: null,
       usage: null,
+      ...(session === undefined ? NOTHING : { session }),
     }),
   ],
   starting: ({ job }) => [setJob(job, { attemptState: 'starting' })],
@@ -52,7 +53,10 @@ const PROJECTORS: Projectors = {
     const first = state.active.get(job)?.claim.attempt === 1 ? { startedAt: at } : {}
     return [setJob(job, { attemptState: stopping ? 'stopping' : 'running', runningAt: at, isolation, ...first })]
   },
-  stopRequested: ({ job, by }) => [setJob(job, { attemptState: 'stopping', cancelBy: by })],
+  stopRequested: ({ job, by, endsSession }) => [
+    setJob(job, { attemptState: 'stopping', cancelBy: by }),
+    ...(endsSession === true ? [setSession(job, { endsBy: by })] : []),
+  ],
   attemptEnded: projectAttemptEnded,
   lost: ({ job, lost, at, reason }, state) => {
     const active = state.active.get(job)
@@ -82,11 +86,12 @@ const PROJECTORS: Projectors = {
     setJob(job, { state: end, reason, endedAt: at, dueAt: null }),
     ...projectNoCauses(job, state),
     ...announceEnd(state, job, end, at),
+    ...endSession(state, job, at),
   ],
   forgotten: ({ jobs }) =>
     jobs.flatMap((job): RowWrite[] => [
       { op: 'delete', table: 'job', key: { seq: job } },
-      ...(['attempt', 'artifact', 'input', 'chunk', 'sealed'] as const).map(
+      ...(['attempt', 'artifact', 'input', 'chunk', 'sealed', 'session'] as const).map(
         table => ({ op: 'delete', table, key: { job } }) as const,
       ),
     ]),
@@ -144,7 +149,7 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     attemptState: 'ended',
     outcome: change.outcome,
     runningAt,
-    isolation: active.isolation ?? (state.buckets.get(active.bucket)?.shape.executor === 'inline' ? 'inline' : null),
+    isolation: active.isolation ?? impliedIsolation(state.buckets.get(active.bucket)?.shape.executor),
     attemptEndedAt: change.at,
     exitCode: change.exitCode,
     signal: change.signal,
@@ -159,7 +164,8 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     endedAt: isFinal ? change.at : null,
     ...firstStart,
   })
-  if (isFinal) return [job, ...announceEnd(state, change.job, change.next, change.at)]
+  if (isFinal)
+    return [job, ...announceEnd(state, change.job, change.next, change.at), ...endSession(state, change.job, change.at)]
   const { outcome, at: endedAt, exitCode, signal, error, note, usage } = change
   return [
     job,
@@ -169,6 +175,22 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
       row: attemptRow({ ...active, runningAt }, 0, { outcome, endedAt, exitCode, signal, error, note, usage }),
     },
   ]
+}
+
+const NOTHING = {}
+
+/** These never say where they run. */
+function impliedIsolation(executor: Shape['executor'] | undefined): RunIsolation | null {
+  if (executor === 'task') return 'session'
+  return executor === 'inline' ? 'inline' : null
+}
+
+function endSession(state: State, job: number, at: number): RowWrite[] {
+  return state.sessions.has(job) ? [setSession(job, { endedAt: at })] : []
+}
+
+function setSession(job: number, set: Partial<SessionRow>): RowWrite {
+  return { op: 'update', table: 'session', key: { job }, set }
 }
 
 /** An attempt that is not the job's last, as history shows it. */
@@ -192,6 +214,7 @@ function attemptRow(
     cpusMilli: claim.cpusMilli,
     memoryMb: claim.memoryMb,
     groupId: claim.groupId,
+    ...(claim.session === null ? NOTHING : { session: claim.session }),
     ...end,
   }
   return {

@@ -4,6 +4,7 @@ import {
   type CounterRow,
   type DeviceRow,
   type EdgeRow,
+  type Fence,
   type GroupRow,
   type HoldRow,
   isTerminal,
@@ -11,16 +12,19 @@ import {
   type OwnerLimitsRow,
   type OwnerUseRow,
   type ScheduleRow,
+  type SessionRow,
   Shape,
-  type Terms,
+  Terms,
   type TokenRow,
   type WebhookRow,
   type WorkerRow,
 } from '@stoker/protocol'
 import { apply } from './apply.ts'
-import { claimOf, takeClaim } from './claims.ts'
+import { claimOf, isOutstanding, takeClaim } from './claims.ts'
 import { restoreGroup } from './groups.ts'
 import { useOf } from './owner-use.ts'
+import { countTask } from './queue.ts'
+import { openSession, takePlace } from './sessions.ts'
 import { bucketKey } from './shape-of.ts'
 import {
   type ActiveJob,
@@ -56,6 +60,8 @@ export interface RecoveredRows {
   readonly active: readonly RecoveredActive[]
   readonly edges: readonly (EdgeRow & { readonly id: string; readonly state: JobState })[]
   readonly holds: readonly HoldRow[]
+  /** Those that have not ended. */
+  readonly sessions: readonly SessionRow[]
 }
 
 export interface RecoveredActive {
@@ -68,6 +74,7 @@ export interface RecoveredActive {
   readonly runningAt: number | null
   readonly cancelBy: string | null
   readonly isolation: string | null
+  readonly session: number | null
 }
 
 export interface RecoveredJob {
@@ -84,6 +91,8 @@ export interface RecoveredJob {
 export class Recovering {
   readonly #state: State = emptyState()
   readonly #active = new Map<number, RecoveredJob>()
+  /** The newest attempt of each job that may be a session. */
+  readonly #attempts = new Map<number, number>()
   readonly #live = new Map<number, number>()
 
   readonly visit = (jobs: readonly RecoveredJob[]): void => {
@@ -119,21 +128,27 @@ export class Recovering {
     for (const { owner, average, at } of rows.ownerUses) Object.assign(useOf(state, owner), { average, at })
     for (const { uuid, reason, quarantinedBy: by, quarantinedAt: at } of rows.devices)
       state.quarantined.set(uuid, { reason, by, at })
-    for (const row of rows.active) this.#restoreActive(row, now)
-    for (const row of rows.claims) restoreLost(state, row)
+    for (const row of rows.sessions) this.#restoreSession(row, now)
+    for (const row of rows.active) if (row.session === null) this.#restoreActive(row, now)
+    for (const row of rows.active) if (row.session !== null) this.#restoreActive(row, now)
+    for (const row of rows.claims) this.#restoreLost(row)
     for (const { state: other, ...edge } of rows.edges) {
       state.edges.add(edge)
       if (isTerminal(other)) beginSettling(state, edge.dependency, other)
     }
     for (const { job, by } of rows.holds) putWaiting(state, { ...waitingOf(state, job), heldBy: by })
-    for (const id of state.queued.buckets()) state.dirtyBuckets.add(id)
+    for (const id of state.queued.buckets()) {
+      const target = state.buckets.get(id)?.shape.target ?? null
+      if (target === null) state.dirtyBuckets.add(id)
+      else countTask(state, target, id, state.queued.sizeOf(id))
+    }
     return state
   }
 
   #bucket(row: BucketRow): void {
     const { id, owner, priority, groupId } = row
     const shape = Shape.parse(JSON.parse(row.shape))
-    const terms: Terms = JSON.parse(row.terms)
+    const terms = Terms.parse(JSON.parse(row.terms))
     const key = bucketKey(owner, priority, shape, terms, groupId)
     this.#state.buckets.set(id, { id, key, owner, priority, shape, terms, groupId, live: this.#live.get(id) ?? 0 })
     this.#state.bucketByKey.set(key, id)
@@ -148,7 +163,7 @@ export class Recovering {
     if (job === undefined || bucket === undefined || worker === undefined)
       throw new Error(`job ${row.seq} is active without its bucket or worker`)
     const fence = { job: row.seq, epoch: row.attemptEpoch, attempt: job.attempts }
-    const claim = claimOf(fence, row.worker, row.gpus, bucket)
+    const claim = claimOf(fence, row.worker, row.gpus, bucket, this.#placeOf(row))
     const active: ActiveJob = {
       seq: row.seq,
       bucket: job.bucket,
@@ -163,9 +178,35 @@ export class Recovering {
       newsAt: now.lease,
     }
     takeClaim(state, claim)
+    if (claim.session !== null) takePlace(state, claim, claim.session.attempt)
     state.active.set(active.seq, active)
     worker.active.set(active.seq, active)
-    if (active.state === 'leased') worker.leased += 1
+    if (isOutstanding(active)) worker.leased += 1
+  }
+
+  /** An active task is in a place of the attempt that its session has now. */
+  #placeOf({ seq, session }: RecoveredActive): Fence | null {
+    if (session === null) return null
+    const holder = this.#state.active.get(session)?.claim
+    if (holder === undefined) throw new Error(`task ${seq} has a place in session ${session}, which is not active`)
+    return { job: holder.job, epoch: holder.epoch, attempt: holder.attempt }
+  }
+
+  #restoreSession({ job, id, owner, endsBy }: SessionRow, now: Now): void {
+    const state = this.#state
+    const waiting = state.queued.get(job) ?? state.waiting.get(job) ?? this.#active.get(job)
+    const terms = state.buckets.get(waiting?.bucket ?? -1)?.terms.session ?? null
+    if (waiting === undefined || terms === null) throw new Error(`session ${job} lives without its job or its terms`)
+    const session = openSession(state, { seq: job, id, owner, terms })
+    session.endsBy = endsBy
+    session.quietSince = now.lease
+    this.#attempts.set(job, waiting.attempts)
+  }
+
+  #restoreLost(row: AttemptRow): void {
+    const claim = restoreLost(this.#state, row)
+    if (claim !== null && claim.session !== null)
+      takePlace(this.#state, claim, this.#attempts.get(claim.session.job) ?? -1)
   }
 }
 
@@ -186,9 +227,9 @@ function restoreWorker(state: State, row: WorkerRow, now: Now): void {
   worker.heardAt = now.lease
 }
 
-function restoreLost(state: State, row: AttemptRow): void {
+function restoreLost(state: State, row: AttemptRow): Claim | null {
   const worker = state.workers.get(row.worker)
-  if (worker === undefined) return
+  if (worker === undefined) return null
   const body: Omit<Claim, 'job' | 'epoch' | 'attempt' | 'worker'> &
     Pick<ActiveJob, 'placedAt' | 'runningAt' | 'isolation'> = JSON.parse(row.body)
   const claim: Claim = {
@@ -202,6 +243,7 @@ function restoreLost(state: State, row: AttemptRow): void {
     cpusMilli: body.cpusMilli,
     memoryMb: body.memoryMb,
     groupId: body.groupId,
+    session: body.session ?? null,
   }
   worker.lost.set(claimKey(claim), {
     claim,
@@ -210,4 +252,5 @@ function restoreLost(state: State, row: AttemptRow): void {
     isolation: body.isolation,
   })
   takeClaim(state, claim)
+  return claim
 }

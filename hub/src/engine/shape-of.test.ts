@@ -40,7 +40,7 @@ function changes<T extends object>(of: T, others: { readonly [K in keyof T]-?: r
 }
 
 it('tells apart jobs that differ in anything the scheduler or the terms know', () => {
-  expect(Object.keys(Shape.shape).sort()).toEqual(Object.keys(SHAPE).sort())
+  expect(Object.keys(Shape.shape).sort()).toEqual([...Object.keys(SHAPE), 'session'].sort())
   expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
   const texts = ['', 'null', 'a', '"a"', '|']
   const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]
@@ -65,6 +65,7 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     pull: ['never', 'always'],
     mounts: lists,
     target: texts,
+    session: [true],
   })
   const terms = changes(TERMS, {
     timeoutMs: [0, 1],

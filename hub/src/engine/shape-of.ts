@@ -27,6 +27,7 @@ export function shapeOf(spec: JobSpec): Shape {
     pull: spec.container?.pull ?? 'missing',
     mounts: mountedOf(spec),
     target: spec.task === null ? null : taskTarget(spec.task),
+    ...(spec.session === null ? NO_SESSION : SESSION),
   }
 }
 
@@ -36,6 +37,8 @@ function executorOf({ type, container, task }: JobSpec): Shape['executor'] {
   return isInline(type) ? 'inline' : 'process'
 }
 
+const SESSION = { session: true } as const
+const NO_SESSION = {}
 const NONE: never[] = []
 Object.freeze(NONE)
 
@@ -65,7 +68,7 @@ export function bucketKey(
 ): string {
   const { executor, gpus, gpuMemoryMb, gpuSharing, cpusMilli, memoryMb, python, isolation, network } = shape
   const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${shape.gpuDifficulty ?? ''}|${gpuSharing}|${cpusMilli}|${memoryMb}`
-  const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}`
+  const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}|${shape.session === true}`
   const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}`
   const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`
   const { timeoutMs, lostAfterMs, retryMax, retryOn, retryInitialMs, retryMaxMs } = terms

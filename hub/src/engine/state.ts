@@ -2,6 +2,7 @@ import type {
   Abilities,
   AttemptState,
   DeviceNews,
+  Fence,
   Hardware,
   JobState,
   OwnerLimits,
@@ -19,6 +20,7 @@ import type { OwnerUse } from './owner-use.ts'
 import { QueuedJobs } from './queued-jobs.ts'
 import { RunTimeBook } from './run-times.ts'
 import type { ScheduleState } from './schedules.ts'
+import type { SessionState, Target } from './sessions.ts'
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
 export interface Now {
@@ -52,6 +54,8 @@ export interface Claim {
   readonly cpusMilli: number
   readonly memoryMb: number
   readonly groupId: string | null
+  /** Of a task: the attempt of a session in which it has a place; it takes nothing else. */
+  readonly session: Fence | null
 }
 
 export interface ActiveJob {
@@ -198,6 +202,14 @@ export interface State {
   readonly groups: Map<string, GroupState>
   readonly limits: Map<string, OwnerLimits>
   readonly schedules: Map<string, ScheduleState>
+  /** By the number of their job; those that have not ended. */
+  readonly sessions: Map<number, SessionState>
+  /** What tasks wait for, by `taskTarget`: those with a session or a queued task. */
+  readonly targets: Map<string, Target>
+  /** Targets whose session has ended while tasks are queued for it. */
+  readonly orphans: Set<string>
+  /** Volatile: places in sessions whose attempt ended in this batch. */
+  readonly vacated: Claim[]
   /** Volatile: `state:owner` of the counters the current batch moved. */
   readonly dirtyCounters: Map<string, Set<JobState>>
   /** Volatile: groups whose counts the current batch moved, also those that ended by it. */
@@ -219,6 +231,7 @@ export interface State {
   /** Volatile: what the next plan has to look at. */
   readonly dirtyBuckets: Set<number>
   readonly dirtyWorkers: Set<string>
+  readonly dirtyTargets: Set<string>
 }
 
 export function emptyState(): State {
@@ -248,6 +261,10 @@ export function emptyState(): State {
     groups: new Map(),
     limits: new Map(),
     schedules: new Map(),
+    sessions: new Map(),
+    targets: new Map(),
+    orphans: new Set(),
+    vacated: [],
     dirtyCounters: new Map(),
     dirtyGroups: new Set(),
     woken: new Set(),
@@ -259,6 +276,7 @@ export function emptyState(): State {
     runTimes: new RunTimeBook(),
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
+    dirtyTargets: new Set(),
   }
 }
 

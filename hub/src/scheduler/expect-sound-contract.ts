@@ -13,7 +13,9 @@ export function expectSound({ state, now }: TestHouse): void {
     expect(claims.reduce((sum, claim) => sum + (claim.gpuMemoryMb ?? 0), 0)).toBeLessThanOrEqual(24_000)
   }
   for (const worker of state.workers.values()) {
-    const claims = [...worker.active.values(), ...worker.lost.values()].map(({ claim }) => claim)
+    const claims = [...worker.active.values(), ...worker.lost.values()]
+      .map(({ claim }) => claim)
+      .filter(({ session }) => session === null)
     const sum = (of: 'cpusMilli' | 'memoryMb') => claims.reduce((total, claim) => total + claim[of], 0)
     expect(sum('cpusMilli')).toBeLessThanOrEqual(worker.facts.cpusMilli)
     expect(sum('memoryMb')).toBeLessThanOrEqual(worker.facts.memoryMb)

@@ -88,6 +88,10 @@ const FILTERS: readonly Filter[] = [
           'programs.none',
           `needs to run programs, ${name} runs inline types only${abilities.note === null ? '' : ` (${abilities.note})`}`,
         ),
+  ({ session }, { abilities, name }) =>
+    session !== true || abilities.executors.includes('task')
+      ? null
+      : refusal('sessions.none', `needs to be kept as a session, ${name} is of a version that cannot`),
   ({ python }, { hardware, name }) =>
     !python || hardware.pythons.length > 0
       ? null

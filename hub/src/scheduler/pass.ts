@@ -105,7 +105,7 @@ class Pass {
       const isDirty = view.dirtyBuckets.has(id)
       if (!isDirty && changed.length === 0) continue
       const bucket = view.buckets.get(id)
-      if (bucket === undefined) continue
+      if (bucket === undefined || bucket.shape.target !== null) continue
       const fit = new FitByClass(bucket.shape)
       if (!isDirty && !changed.some(this.#usable(bucket, fit))) continue
       const head = view.queued.oldest(id)

@@ -5,6 +5,7 @@ export const REFUSALS = {
   'tags.missing': 'never',
   'tags.avoided': 'never',
   'programs.none': 'never',
+  'sessions.none': 'never',
   'python.none': 'never',
   'gpus.count': 'never',
   'gpus.kind': 'never',

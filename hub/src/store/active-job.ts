@@ -6,16 +6,25 @@ const LIVE_ATTEMPT = ['leased', 'starting', 'running', 'stopping'] as const
 /** The columns of a job row that make an active job. */
 export type ActiveColumns = Pick<
   JobRow,
-  'seq' | 'attemptEpoch' | 'attemptState' | 'worker' | 'gpus' | 'placedAt' | 'runningAt' | 'cancelBy' | 'isolation'
+  | 'seq'
+  | 'attemptEpoch'
+  | 'attemptState'
+  | 'worker'
+  | 'gpus'
+  | 'placedAt'
+  | 'runningAt'
+  | 'cancelBy'
+  | 'isolation'
+  | 'session'
 >
 
 /** An active job without a live attempt is a row no commit can have made. */
 export function activeJob(row: ActiveColumns): ActiveJob {
-  const { seq, attemptEpoch, worker, placedAt, runningAt, cancelBy, isolation } = row
+  const { seq, attemptEpoch, worker, placedAt, runningAt, cancelBy, isolation, session } = row
   const attemptState = LIVE_ATTEMPT.find(state => state === row.attemptState)
   if (attemptEpoch === null || attemptState === undefined || worker === null || placedAt === null) {
     throw new Error(`job ${seq} is active, but its attempt is ${row.attemptState} on worker ${worker}`)
   }
   const gpus = row.gpus === null ? [] : (JSON.parse(row.gpus) as string[])
-  return { seq, attemptEpoch, attemptState, worker, gpus, placedAt, runningAt, cancelBy, isolation }
+  return { seq, attemptEpoch, attemptState, worker, gpus, placedAt, runningAt, cancelBy, isolation, session }
 }

@@ -5,6 +5,7 @@ import type { OpenStore } from './contract/harness.ts'
 import { journalContract } from './contract/journal.ts'
 import { queriesContract } from './contract/queries.ts'
 import { recoveryContract } from './contract/recovery.ts'
+import { sessionsContract } from './contract/sessions.ts'
 import { writesContract } from './contract/writes.ts'
 
 /** What every store promises, run against each implementation. */
@@ -15,6 +16,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('journal', () => journalContract(open))
     describe('queries', () => queriesContract(open))
     describe('groups, limits and schedules', () => groupsContract(open))
+    describe('sessions', () => sessionsContract(open))
     describe('content', () => contentContract(open))
   })
 }

@@ -21,6 +21,7 @@ import type {
   ScheduleRow,
   SealedRow,
   SecretRow,
+  SessionRow,
   Tables,
   TokenRow,
   WebhookRow,
@@ -55,6 +56,7 @@ export interface ActiveJob {
   readonly runningAt: number | null
   readonly cancelBy: string | null
   readonly isolation: string | null
+  readonly session: number | null
 }
 
 /** An edge with the job at its other end, which may have ended: its dependents are told a part at a time. */
@@ -93,6 +95,8 @@ export interface Recovery {
   /** In order of job and dependency. */
   readonly edges: readonly RecoveredEdge[]
   readonly holds: readonly HoldRow[]
+  /** Those that have not ended. */
+  readonly sessions: readonly SessionRow[]
 }
 
 export interface JournalEnd {
@@ -131,6 +135,19 @@ interface GroupPage {
   readonly next: number | null
 }
 
+export interface SessionFilter {
+  readonly owner: string | null
+  readonly preset: string | null
+  /** Only those that have ended, or only those that have not. */
+  readonly ended: boolean | null
+}
+
+/** Part of the list of sessions, newest first; it goes on before the job `next`. */
+interface SessionPage {
+  readonly rows: readonly SessionRow[]
+  readonly next: number | null
+}
+
 /** Reads that may run beside the writer. Pages are newest first and never count. */
 export interface Queries {
   jobById(id: string): Promise<JobRow | null>
@@ -144,6 +161,7 @@ export interface Queries {
   /** As for jobs. */
   groupByIdEnd(end: string): Promise<string | null | 'many'>
   groups(owner: string | null, beforeSeq: number | null, limit: number): Promise<GroupPage>
+  sessions(filter: SessionFilter, beforeJob: number | null, limit: number): Promise<SessionPage>
   schedule(id: string): Promise<ScheduleRow | null>
   attemptsOf(job: number): Promise<readonly AttemptRow[]>
   /** Specs and ids as an offer needs them, in the order asked; a job that is not there is left out. */

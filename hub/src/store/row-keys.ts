@@ -22,6 +22,7 @@ export const KEYS: { readonly [T in TableName]: readonly (keyof Tables[T]['key']
   artifact: ['job', 'attempt', 'path'],
   label: ['key', 'value', 'job'],
   edge: ['job', 'dependency'],
+  session: ['job'],
   hold: ['job'],
   jobGroup: ['id'],
   ownerLimits: ['owner'],

@@ -5,6 +5,7 @@ import { ClaimBook } from './claim-book.ts'
 import { JobLives } from './job-lives.ts'
 import { LimitBook } from './limit-book.ts'
 import type { Guarantee, VerifyProblem } from './problems.ts'
+import { SessionBook } from './session-book.ts'
 
 /** Enough to see a pattern; a broken journal would name every row. */
 const MAX_PROBLEMS = 100
@@ -37,6 +38,7 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
   const lives = new JobLives(complain, isWhole)
   const claims = new ClaimBook(complain, isWhole)
   const limits = isWhole ? new LimitBook(complain) : null
+  const sessions = isWhole ? new SessionBook(complain, seq => lives.stateOf(seq)) : null
   const batches = new Map<string, number>()
   const dueTimes = new Map<string, number>()
 
@@ -77,9 +79,11 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
       lives.take(change)
       claims.take(change)
       limits?.take(change)
+      sessions?.take(change)
       takeBatch(change)
       takeFire(change)
     }
+    sessions?.closeCommit()
   }
 
   return {

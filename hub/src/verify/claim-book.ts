@@ -109,7 +109,7 @@ export class ClaimBook {
   }
 
   #remove(id: string): void {
-    for (const { fence } of [...(this.#workers.get(id)?.held.values() ?? [])]) this.#release(fence, 'released')
+    for (const { fence, worker } of [...this.#claims.values()]) if (worker === id) this.#release(fence, 'released')
     this.#workers.delete(id)
   }
 
@@ -127,6 +127,7 @@ export class ClaimBook {
     const key = fenceKey(change)
     if (this.#claims.has(key)) this.#complain('b', `${nameFence(change)} was placed twice; a fence names one placement`)
     this.#claims.set(key, held)
+    if (change.session !== undefined) return
     worker.held.set(key, held)
     worker.cpusMilliUsed += cpusMilli
     worker.memoryMbUsed += memoryMb
@@ -176,8 +177,7 @@ export class ClaimBook {
     }
     this.#claims.delete(key)
     const worker = this.#workers.get(held.worker)
-    if (worker !== undefined) {
-      worker.held.delete(key)
+    if (worker?.held.delete(key) === true) {
       worker.cpusMilliUsed -= held.cpusMilli
       worker.memoryMbUsed -= held.memoryMb
     }

@@ -5,6 +5,7 @@ interface Held {
   readonly owner: string
   readonly groupId: string | null
   readonly gpus: number
+  readonly isTask: boolean
 }
 
 interface Use {
@@ -81,12 +82,20 @@ export class LimitBook {
 
   #place(change: ChangeOf<'placed'>): void {
     const { owner, groupId } = this.#buckets.get(this.#bucketOf.get(change.job) ?? -1) ?? { owner: '', groupId: null }
-    this.#claims.set(fenceKey(change), { owner, groupId, gpus: change.gpus.length, worker: change.worker })
+    this.#claims.set(fenceKey(change), {
+      owner,
+      groupId,
+      gpus: change.gpus.length,
+      worker: change.worker,
+      isTask: change.session !== undefined,
+    })
     const use = this.#useOf(owner)
-    use.running += 1
+    // A task has only what its session has taken already.
+    const isTask = change.session !== undefined
+    if (!isTask) use.running += 1
     use.gpus += change.gpus.length
     const { running, gpus } = this.#limitsOf(owner)
-    if (running !== null && use.running > running)
+    if (!isTask && running !== null && use.running > running)
       this.#complain('limit', `${owner} then has ${use.running} jobs running, the limit is ${running}`)
     if (gpus !== null && change.gpus.length > 0 && use.gpus > gpus)
       this.#complain('limit', `${owner} then uses ${use.gpus} GPUs, the limit is ${gpus}`)
@@ -102,7 +111,7 @@ export class LimitBook {
     if (held === undefined) return
     this.#claims.delete(key)
     const use = this.#useOf(held.owner)
-    use.running -= 1
+    if (!held.isTask) use.running -= 1
     use.gpus -= held.gpus
     const group = this.#groups.get(held.groupId ?? '')
     if (group !== undefined) group.claims -= 1

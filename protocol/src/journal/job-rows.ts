@@ -39,6 +39,18 @@ export interface JobRow {
   readonly usage: string | null
   readonly result: string | null
   readonly groupId: string | null
+  /** Of a task: the job of the session in whose place its last attempt is or was. */
+  readonly session: number | null
+}
+
+/** A session beside its job; `endsBy` once it was asked to leave. */
+export interface SessionRow {
+  readonly job: number
+  readonly id: string
+  readonly owner: string
+  readonly preset: string | null
+  readonly endsBy: string | null
+  readonly endedAt: number | null
 }
 
 /** An earlier attempt of a job, or a lost one that still claims its resources. */

@@ -11,6 +11,7 @@ import type {
   IdempotencyRow,
   JobRow,
   LabelRow,
+  SessionRow,
 } from './job-rows.ts'
 import type {
   AuditRow,
@@ -58,6 +59,7 @@ export interface Tables {
   }
   readonly label: { readonly row: LabelRow; readonly key: LabelRow }
   readonly edge: { readonly row: EdgeRow; readonly key: { readonly job: number; readonly dependency: number } }
+  readonly session: { readonly row: SessionRow; readonly key: { readonly job: number } }
   readonly hold: { readonly row: HoldRow; readonly key: { readonly job: number } }
   readonly jobGroup: { readonly row: GroupRow; readonly key: { readonly id: string } }
   readonly ownerLimits: { readonly row: OwnerLimitsRow; readonly key: { readonly owner: string } }

@@ -32,6 +32,8 @@ export const Shape = z.object({
   mounts: z.array(z.string()).default([]),
   /** What a session task waits for (`taskTarget`); null for all other jobs. */
   target: z.string().nullable().default(null),
+  /** It is a session: its worker must be able to keep one. */
+  session: z.literal(true).optional(),
 })
 export type Shape = Readonly<z.infer<typeof Shape>>
 

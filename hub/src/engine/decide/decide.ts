@@ -12,6 +12,7 @@ import { decidePriority } from './priority.ts'
 import { decideReport } from './report.ts'
 import { decideFire, decidePutSchedule, decideRemoveSchedule } from './schedules.ts'
 import { decideReseal, decideSecretRemoved, decideSecretSet } from './secrets.ts'
+import { decideEndSession, decideKeepSession } from './sessions.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
@@ -44,6 +45,8 @@ export function decide<K extends Command['kind']>(
 const DECIDERS: Deciders = {
   submit: decideSubmit,
   cancel: decideCancel,
+  endSession: decideEndSession,
+  keepSession: decideKeepSession,
   hold: decideHold,
   release: decideRelease,
   setPriority: decidePriority,

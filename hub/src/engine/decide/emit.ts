@@ -1,11 +1,21 @@
 import type { Change, RowWrite } from '@stoker/protocol'
 import type { NewJob } from '../commands.ts'
-import type { State } from '../state.ts'
+import type { Now, State } from '../state.ts'
 
-/** What the scheduler tells the engine when it decides: why no worker that exists could ever run a shape, or null. */
+/** A task and the session that takes it, by their numbers. */
+export interface TaskPlacement {
+  readonly job: number
+  readonly session: number
+}
+
+/** What the scheduler tells the engine when it decides; the first two say why no worker that exists could ever run a shape, or null. */
 export interface Rules {
   readonly unschedulable: (state: State, bucket: number) => string | null
   readonly unschedulableSpec: (state: State, job: NewJob) => string | null
+  /** Which queued tasks get a place, and in which session. */
+  readonly planTasks: (state: State, now: Now) => readonly TaskPlacement[]
+  /** Idle sessions whose devices a job needs that fits nowhere else. */
+  readonly evictions: (state: State, now: Now) => readonly number[]
 }
 
 /** Hands each change to the engine, which applies it at once: later decisions of the batch see it. */

@@ -94,13 +94,20 @@ function register(state: State, { hello, secretHash }: HelloCommand, owner: stri
     cpusMilli: Math.round(hello.cpus * 1000),
     memoryMb: Math.floor(hello.memoryBytes / MB),
     hardware: hello.hardware,
-    abilities: hello.abilities,
+    abilities: abilitiesOf(hello),
     secretHash,
     bootId: hello.bootId,
   }
   const known = state.workers.get(hello.workerId)
   if (known !== undefined && isSame(known.facts, facts)) return
   emit.change({ c: 'worker', id: hello.workerId, ...facts, tags: [...facts.tags], at: now.wall })
+}
+
+/** Since protocol 1.2 a worker that runs programs can keep them as sessions. */
+function abilitiesOf({ abilities, protocol }: Hello): Hello['abilities'] {
+  const { executors } = abilities
+  const isAble = protocol.minor >= 2 && executors.some(executor => executor === 'process' || executor === 'container')
+  return isAble && !executors.includes('task') ? { ...abilities, executors: [...executors, 'task'] } : abilities
 }
 
 function hasTwin(state: State, { name, workerId }: Hello): boolean {

@@ -1,6 +1,7 @@
 import { type AttemptReport, type ChangeOf, type Fence, fenceKey, Refused, sameFence } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
+import { isInPlace } from '../sessions.ts'
 import type { ActiveJob, Now, State, WorkerState } from '../state.ts'
 import { artifactRows, type SettledEnd, settleArtifacts } from './artifacts.ts'
 import type { Emit } from './emit.ts'
@@ -10,6 +11,8 @@ import { MAX_LOST, tooOften } from './loss.ts'
 type ReportCommand = Extract<Command, { kind: 'report' }>
 /** A worker that declined, or that itself lost a program because it leaves or its keeper died, gets no other job of the bucket for this long. */
 const COOL_DOWN_MS = 10_000
+/** A session that could not take a task is about to end, or was asked too early. */
+const SESSION_REST_MS = 1_000
 const NOTHING: ReadonlySet<string> = new Set()
 
 /** Batches are numbered per worker: one seen before changes nothing, one too early is refused; each report stands or falls by its fence. */
@@ -43,17 +46,18 @@ function takeReport(
   emit: Emit,
 ): boolean {
   const { fence } = report
-  if (!isCurrent(state, worker, fence) && !resumeIfLost(state, worker, fence, now, emit)) {
-    if (report.kind === 'ended' || report.kind === 'declined') release(worker, fence, now, emit)
-    return report.kind === 'ended' || report.kind === 'declined'
+  const isEnd = report.kind === 'ended' || report.kind === 'declined'
+  if (!isCurrent(state, worker, fence) && !resumeIfLost(state, worker, fence, now, emit, isEnd)) {
+    if (isEnd) release(worker, fence, now, emit)
+    return isEnd
   }
   const active = state.active.get(fence.job)
   if (active === undefined) throw new Error(`attempt ${fenceKey(fence)} is current but its job is not active`)
   active.newsAt = now.lease
   if (report.kind === 'ended') {
-    if (report.outcome === 'lost') worker.coolDown.set(active.bucket, now.lease + COOL_DOWN_MS)
+    if (report.outcome === 'lost') restFrom(state, worker, active, now)
     endAttempt(state, active, settleArtifacts(report, missing), now, emit)
-  } else if (report.kind === 'declined') decline(worker, active, report.reason, now, emit)
+  } else if (report.kind === 'declined') decline(state, worker, active, report.reason, now, emit)
   else if (canMoveAttempt(active.state, report.kind)) {
     const at = plausible(report.at, active, now)
     if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
@@ -67,10 +71,20 @@ function isCurrent(state: State, worker: WorkerState, fence: Fence): boolean {
   return active !== undefined && active.claim.worker === worker.id && sameFence(active.claim, fence)
 }
 
-/** A lost attempt goes on if its job still waits for another placement. */
-export function resumeIfLost(state: State, worker: WorkerState, fence: Fence, now: Now, emit: Emit): boolean {
-  if (!worker.lost.has(fenceKey(fence))) return false
-  if (state.queued.get(fence.job)?.attempts !== fence.attempt) return false
+/** A lost attempt goes on if its job still waits for another placement; a task only together with its session, unless it has ended. */
+export function resumeIfLost(
+  state: State,
+  worker: WorkerState,
+  fence: Fence,
+  now: Now,
+  emit: Emit,
+  isEnd = false,
+): boolean {
+  const lost = worker.lost.get(fenceKey(fence))
+  if (lost === undefined || state.queued.get(fence.job)?.attempts !== fence.attempt) return false
+  const { session } = lost.claim
+  if (session !== null && !isEnd && !isInPlace(state, lost.claim) && !resumeIfLost(state, worker, session, now, emit))
+    return false
   emit.change({ c: 'resumed', job: fence.job, epoch: fence.epoch, attempt: fence.attempt, at: now.wall })
   return true
 }
@@ -88,8 +102,15 @@ function release(worker: WorkerState, fence: Fence, now: Now, emit: Emit): void 
   }
 }
 
-function decline(worker: WorkerState, active: ActiveJob, reason: string, now: Now, emit: Emit): void {
-  worker.coolDown.set(active.bucket, now.lease + COOL_DOWN_MS)
+/** A worker rests from such jobs, a session from tasks. */
+function restFrom(state: State, worker: WorkerState, { bucket, claim }: ActiveJob, now: Now): void {
+  if (claim.session === null) worker.coolDown.set(bucket, now.lease + COOL_DOWN_MS)
+  const session = claim.session === null ? undefined : state.sessions.get(claim.session.job)
+  if (session !== undefined) session.restsUntil = now.lease + SESSION_REST_MS
+}
+
+function decline(state: State, worker: WorkerState, active: ActiveJob, reason: string, now: Now, emit: Emit): void {
+  restFrom(state, worker, active, now)
   const next = active.cancelBy === null ? ('queued' as const) : ('canceled' as const)
   emit.change({
     c: 'attemptEnded',
@@ -160,7 +181,8 @@ interface Sequel {
 /** What an outcome means for the job: success and cancel are final, a failure may cost a retry, a loss costs nothing until there were too many. */
 function sequel(state: State, active: ActiveJob, report: SettledEnd['end'], now: Now): Sequel {
   const { failures, lost, cancelBy } = active
-  if (report.outcome === 'completed') return { next: 'succeeded', dueAt: null, failures, lost, reason: null }
+  if (report.outcome === 'completed')
+    return { next: 'succeeded', dueAt: null, failures, lost, reason: endOfSession(state, active.seq, report) }
   const stay = { dueAt: null, failures, lost, reason: report.error }
   if (report.outcome === 'canceled') return { ...stay, next: 'canceled', reason: cancelBy ?? report.error }
   if (report.outcome === 'lost') {
@@ -181,6 +203,13 @@ function sequel(state: State, active: ActiveJob, report: SettledEnd['end'], now:
   }
   const backoffMs = Math.min(terms.retryMaxMs, terms.retryInitialMs * 2 ** failures)
   return { ...failed, next: 'waiting', dueAt: now.wall + backoffMs, reason: null }
+}
+
+/** A session that ends well says why: it was asked to, its worker stops, or its program left by itself. */
+function endOfSession(state: State, job: number, { note }: SettledEnd['end']): string | null {
+  const session = state.sessions.get(job)
+  if (session === undefined) return null
+  return session.endsBy ?? (note === 'shutdown' ? note : 'worker_exited')
 }
 
 function fenceOf({ claim }: ActiveJob) {

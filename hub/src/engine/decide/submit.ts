@@ -7,6 +7,7 @@ import type { Now, State } from '../state.ts'
 import { bucketsFor } from './bucket-for.ts'
 import { edgesOf } from './dependencies.ts'
 import type { Emit, Rules } from './emit.ts'
+import { refuseTasks } from './refuse-tasks.ts'
 import { refuseUnknownSecrets } from './secrets.ts'
 
 type Submit = Extract<Command, { kind: 'submit' }>
@@ -33,6 +34,7 @@ export function decideSubmit(
   const refusal = queueRefusal(state, owner, jobs.length)
   if (refusal !== null) throw new Refused('owner.limit', refusal)
   refuseUnknownSecrets(state, owner, jobs)
+  refuseTasks(state, owner, jobs, command.isAdmin === true)
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1

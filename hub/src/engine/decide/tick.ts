@@ -1,8 +1,9 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { ActiveJob, Now, State } from '../state.ts'
 import { waitingOf } from '../waiting.ts'
-import type { Emit } from './emit.ts'
+import type { Emit, Rules } from './emit.ts'
 import { loseAttempt } from './loss.ts'
+import { endSessions } from './sessions.ts'
 
 const YOUNG_LEASE_MS = 12_000
 const OLD_LEASE_SHARE = 0.05
@@ -14,7 +15,14 @@ const MAX_IDLE_BUCKETS = 1000
 type Tick = Extract<Command, { kind: 'tick' }>
 
 /** What only time brings: leases that ran out, backoffs that are over, buckets nobody uses. */
-export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now, emit: Emit): Replies['tick'] {
+export function decideTick(
+  state: State,
+  _command: Tick,
+  _facts: Facts,
+  now: Now,
+  emit: Emit,
+  rules: Rules,
+): Replies['tick'] {
   for (const worker of state.workers.values()) {
     const silentMs = now.lease - worker.heardAt
     for (const active of [...worker.active.values()]) {
@@ -38,15 +46,18 @@ export function decideTick(state: State, _command: Tick, _facts: Facts, now: Now
     if (dueAt !== null && (dueAt <= now.wall || dueAt - now.wall > longestMs))
       emit.change({ c: 'due', job: seq, at: now.wall })
   }
+  endSessions(state, now, emit, rules)
   dropIdleBuckets(state, emit)
   endCoolDowns(state, now)
   return null
 }
 
-/** Short for the young, a share of the time already run for the old: hours of work are not thrown away for a minute's silence. */
+/** Short for the young, a share of the time already run for the old: hours of work are not thrown away for a minute's silence. A task is lost when its session is. */
 function leaseMs(active: ActiveJob, state: State, now: Now): number {
   const asked = state.buckets.get(active.bucket)?.terms.lostAfterMs ?? null
   if (asked !== null) return asked
+  const session = active.claim.session === null ? undefined : state.active.get(active.claim.session.job)
+  if (session !== undefined) return leaseMs(session, state, now)
   const ranMs = active.runningAt === null ? 0 : now.wall - active.runningAt
   return Math.min(LONGEST_LEASE_MS, Math.max(YOUNG_LEASE_MS, ranMs * OLD_LEASE_SHARE))
 }

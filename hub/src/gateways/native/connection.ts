@@ -15,6 +15,7 @@ import { hearDevices } from '../../engine/device-news.ts'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import { hear } from '../../engine/liveness.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
+import { hearReady } from '../../engine/sessions.ts'
 import type { Blobs } from '../../outputs/artifacts/port.ts'
 import { type OutputChunk, StreamGap, type Streams } from '../../outputs/port.ts'
 import { HubSession, type HubSessionAction, type HubSessionEvent } from '../../session/hub-session.ts'
@@ -104,7 +105,7 @@ export class Connection {
         break
       case 'live':
         this.#ports.board.put(this.session.worker ?? '', action.live)
-        this.#hearDevices(action.live)
+        this.#hearLive(action.live)
         break
       case 'heard':
         this.#heard()
@@ -136,9 +137,10 @@ export class Connection {
     this.#socket.send(JSON.stringify(message))
   }
 
-  #hearDevices({ devices }: Live): void {
+  #hearLive({ devices, attempts }: Live): void {
     const { engine } = this.#ports
-    engine.touch(state => {
+    engine.touch((state, now) => {
+      for (const { fence, ready } of attempts) if (ready !== undefined) hearReady(state, fence, ready, now.wall)
       if (devices !== undefined && hearDevices(state, this.session.worker ?? '', devices)) engine.replan()
     })
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Fence, type Offer, Refused, type Stop } from '@stoker/protocol'
+import { type ChangeOf, type Fence, type Offer, Refused, type Stop } from '@stoker/protocol'
 import { WebSocketServer } from 'ws'
 import type { Batch } from '../../engine/core.ts'
 import { hear, setConnected } from '../../engine/liveness.ts'
@@ -11,7 +11,7 @@ import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
 import { linkPrivacy } from './link-privacy.ts'
 import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
-import { offersOf, repeatOffers } from './offers.ts'
+import { claimOf, offersOf, repeatOffers } from './offers.ts'
 import { type Credentials, isKnown, Strangers } from './strangers.ts'
 
 /** Where workers of our own protocol dial in. */
@@ -147,9 +147,10 @@ export class NativeGateway {
       const canceled = [...(known?.active.values() ?? [])].filter(active => active.cancelBy !== null)
       return {
         draining: known?.draining ?? false,
-        stops: canceled.map(
-          ({ claim, cancelBy }): Stop => ({ fence: fenceOf(claim), cause: 'canceled', by: cancelBy }),
-        ),
+        stops: canceled.map(({ claim, cancelBy }): Stop => {
+          const isSession = (state.sessions.get(claim.job)?.endsBy ?? null) !== null
+          return { fence: fenceOf(claim), cause: isSession ? 'session' : 'canceled', by: cancelBy }
+        }),
       }
     })
     if (draining !== wasDraining) connection.step({ e: 'drain', on: draining })
@@ -186,13 +187,14 @@ export class NativeGateway {
 
   async #tell(batch: Batch): Promise<void> {
     for (const change of batch.changes) {
-      if (change.c === 'stopRequested') void this.#tellStop(change.job, change.by)
+      if (change.c === 'stopRequested') void this.#tellStop(change)
       else if (change.c === 'workerDrained') this.#byWorker.get(change.id)?.step({ e: 'drain', on: change.on })
       else if (change.c === 'placed' && change.attempt > 1) void this.#tellStale(change)
       else if (change.c === 'workerRemoved') this.#forgetWorker(change.id)
       else if (change.c === 'attemptEnded' || change.c === 'lost') this.#ports.board.forgetJob(change.job)
     }
-    for (const [worker, offers] of await offersOf(batch, this.#ports.queries)) await this.#offer(worker, offers)
+    for (const [worker, offers] of await offersOf(batch, this.#ports.queries, task => this.#sessionOf(task)))
+      await this.#offer(worker, offers)
   }
 
   async #offer(worker: string, offers: readonly Offer[]): Promise<void> {
@@ -213,10 +215,19 @@ export class NativeGateway {
     this.#ports.board.forgetWorker(worker)
   }
 
-  async #tellStop(job: number, by: string): Promise<void> {
+  #sessionOf(task: Fence): Fence | undefined {
+    let session: Fence | undefined
+    this.#ports.engine.touch(state => {
+      session = claimOf(state, task)?.session ?? undefined
+    })
+    return session
+  }
+
+  async #tellStop({ job, by, endsSession }: ChangeOf<'stopRequested'>): Promise<void> {
     const claim = await this.#ports.engine.read(state => state.active.get(job)?.claim)
+    const cause = endsSession === true ? 'session' : 'canceled'
     if (claim !== undefined)
-      this.#byWorker.get(claim.worker)?.step({ e: 'stop', stops: [{ fence: fenceOf(claim), cause: 'canceled', by }] })
+      this.#byWorker.get(claim.worker)?.step({ e: 'stop', stops: [{ fence: fenceOf(claim), cause, by }] })
   }
 
   /** Another attempt took the place of a lost one: whoever still runs the old one must stop. */

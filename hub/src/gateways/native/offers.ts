@@ -1,26 +1,37 @@
-import { type Fence, type JobSpec, type Offer, readSpec } from '@stoker/protocol'
+import { type Fence, type JobSpec, type Offer, readSpec, sameFence } from '@stoker/protocol'
 import type { NewJob } from '../../engine/commands.ts'
 import type { Batch } from '../../engine/core.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
+import type { Claim, State } from '../../engine/state.ts'
 import type { Queries } from '../../store/port.ts'
 
 /** By their text: jobs of one submission often have the same spec to the letter, and their offers share one object of it. */
 type Specs = Map<string, JobSpec>
 
+/** The session that takes a task, by the task's placement; undefined if that is over already. */
+export type SessionOf = (task: Fence) => Fence | undefined
+
 /** Offers of a batch's placements, by worker. Jobs submitted in the same batch are at hand; the specs of all others are read from the store. */
-export async function offersOf(batch: Batch, queries: Queries): Promise<ReadonlyMap<string, readonly Offer[]>> {
+export async function offersOf(
+  batch: Batch,
+  queries: Queries,
+  sessionOf: SessionOf,
+): Promise<ReadonlyMap<string, readonly Offer[]>> {
   const placed = batch.changes.filter(change => change.c === 'placed')
   const submitted = batch.submissions
   const specs: Specs = new Map()
   const missing = placed.filter(({ job }) => !submitted.has(job)).map(({ job }) => job)
   const stored = await specsOf(missing, queries, specs)
   const byWorker = new Map<string, Offer[]>()
-  for (const { job, epoch, attempt, worker, gpus } of placed) {
+  for (const { job, epoch, attempt, worker, gpus, session: isTask } of placed) {
+    const fence = { job, epoch, attempt }
+    const session = isTask === undefined ? undefined : sessionOf(fence)
+    if (isTask !== undefined && session === undefined) continue
     const fresh = submitted.get(job)
     const found = fresh === undefined ? stored.get(job) : { id: fresh.id, spec: sharedSpec(fresh, specs) }
     if (found === undefined) throw new Error(`job ${job} was placed but the store does not know it`)
     const offers = byWorker.get(worker) ?? []
-    offers.push({ fence: { job, epoch, attempt }, ...found, gpus })
+    offers.push(session === undefined ? { fence, ...found, gpus } : { fence, ...found, gpus, session })
     byWorker.set(worker, offers)
   }
   return byWorker
@@ -34,11 +45,21 @@ export async function repeatOffers(
 ): Promise<readonly Offer[]> {
   const jobs = fences.map(fence => fence.job)
   const stored = await specsOf(jobs, queries, new Map())
-  const gpus = await engine.read(state => new Map(jobs.map(job => [job, state.active.get(job)?.claim.gpus ?? []])))
-  return fences.flatMap(fence => {
+  const claims = await engine.read(state => fences.map(fence => claimOf(state, fence)))
+  return fences.flatMap((fence, index) => {
     const found = stored.get(fence.job)
-    return found === undefined ? [] : [{ fence, ...found, gpus: [...(gpus.get(fence.job) ?? [])] }]
+    const claim = claims[index]
+    // A task may have been lost with its session while both sides agreed on what there is.
+    if (found === undefined || claim === undefined) return []
+    const { gpus, session } = claim
+    return [{ fence, ...found, gpus: [...gpus], ...(session === null ? {} : { session }) }]
   })
+}
+
+/** The claim of an attempt that is still its job's present one. */
+export function claimOf(state: State, fence: Fence): Claim | undefined {
+  const claim = state.active.get(fence.job)?.claim
+  return claim !== undefined && sameFence(claim, fence) ? claim : undefined
 }
 
 async function specsOf(

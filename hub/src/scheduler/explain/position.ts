@@ -32,7 +32,7 @@ export function positionOf(state: State, job: number, bucket: Bucket, now: Now):
   const others = new Map<string, { bucket: Bucket; jobs: number }[]>()
   for (const id of state.queued.buckets()) {
     const other = state.buckets.get(id)
-    if (other === undefined || !competes(other, bucket, places)) continue
+    if (other === undefined || other.shape.target !== null || !competes(other, bucket, places)) continue
     const jobs = state.queued.sizeOf(id)
     if (other.priority < bucket.priority) lower.push({ bucket: other, jobs })
     else if (other.priority > bucket.priority) higher.push({ bucket: other, jobs })

@@ -5,6 +5,7 @@ import {
   A_BUCKET,
   A_DEVICE,
   A_SECRET,
+  A_SESSION,
   A_TOKEN,
   A_WEBHOOK,
   A_WORKER,
@@ -46,13 +47,14 @@ export function recoveryContract(open: OpenStore): void {
       active: [],
       edges: [],
       holds: [],
+      sessions: [],
     })
   })
 
   it('recovers live jobs in order of seq, the active ones with their attempts, and leaves ended ones out', async () => {
     const rows: RowWrite[] = [
       insertJob(aJob(1, { state: 'waiting', dueAt: 99, failures: 1, attempts: 1 })),
-      insertJob(aJob(2, { ...RUNNING, cancelBy: 'ada', attemptState: 'stopping' })),
+      insertJob(aJob(2, { ...RUNNING, cancelBy: 'ada', attemptState: 'stopping', session: 1 })),
       insertJob(aJob(3, { state: 'succeeded' })),
       insertJob(aJob(4, { owner: 'bob', lost: 2 })),
       insertJob(aJob(5, { state: 'waiting' })),
@@ -66,6 +68,8 @@ export function recoveryContract(open: OpenStore): void {
       { op: 'insert', table: 'edge', row: { job: 5, dependency: 3, kind: 'end' } },
       { op: 'insert', table: 'edge', row: { job: 5, dependency: 2, kind: 'success' } },
       { op: 'insert', table: 'hold', row: { job: 5, by: 'ada' } },
+      { op: 'insert', table: 'session', row: A_SESSION },
+      { op: 'insert', table: 'session', row: { ...A_SESSION, job: 3, endedAt: 9 } },
       { op: 'put', table: 'meta', row: { key: 'epoch', value: '3' } },
       { op: 'put', table: 'ownerUse', row: { owner: 'ada', average: 0.1 + 0.2, at: 1_790_000_000_123 } },
       { op: 'insert', table: 'device', row: A_DEVICE },
@@ -105,6 +109,7 @@ export function recoveryContract(open: OpenStore): void {
           runningAt: 6,
           cancelBy: 'ada',
           isolation: 'none',
+          session: 1,
         },
       ],
       edges: [
@@ -112,6 +117,7 @@ export function recoveryContract(open: OpenStore): void {
         { job: 5, dependency: 3, kind: 'end', id: idOf(3), state: 'succeeded' },
       ],
       holds: [{ job: 5, by: 'ada' }],
+      sessions: [A_SESSION],
     })
   })
 

@@ -10,6 +10,7 @@ import type {
   RowWrite,
   ScheduleRow,
   SecretRow,
+  SessionRow,
   TokenRow,
   WebhookRow,
   WorkerRow,
@@ -60,6 +61,7 @@ export function aJob(seq: number, over: Partial<JobRow> = {}): JobRow {
     usage: null,
     result: null,
     groupId: null,
+    session: null,
     ...over,
   }
 }
@@ -143,6 +145,15 @@ export const A_WEBHOOK: WebhookRow = {
 export function aDelivery(webhook: string, job: number, over: Partial<DeliveryRow> = {}): DeliveryRow {
   const told = { endedAt: null, status: null, error: null }
   return { webhook, job, state: 'pending', tries: 0, dueAt: job, createdAt: 1, ...told, ...over }
+}
+
+export const A_SESSION: SessionRow = {
+  job: 1,
+  id: idOf(1),
+  owner: 'ada',
+  preset: 'llama/inference',
+  endsBy: 'manual',
+  endedAt: null,
 }
 
 export const A_SECRET: SecretRow = { owner: 'ada', name: 'A', bytes: 3, sealed: 'x', createdAt: 1, changedAt: 2 }

@@ -7,6 +7,7 @@ import type { SyncQueries } from '../sync-queries.ts'
 import { createMemoryContent } from './content.ts'
 import { createMemoryGroupQueries } from './group-queries.ts'
 import { createMemoryRetention } from './retention.ts'
+import { createMemorySessionQueries } from './session-queries.ts'
 import type { MemoryJournal, MemoryRows } from './tables.ts'
 
 /** The queries by plain search: slow on many rows, plain enough to judge the durable store by. */
@@ -82,6 +83,7 @@ export function createMemoryQueries(
     offers: seqs => seqs.flatMap(jobAt).map(({ seq, id, spec }) => ({ seq, id, spec })),
     jobByIdEnd,
     ...createMemoryGroupQueries(rows),
+    ...createMemorySessionQueries(rows),
     page,
     scan,
     segmentAttempts,

@@ -38,6 +38,7 @@ export function recoverFrom(
       return other === undefined ? [] : [{ ...edge, id: other.id, state: other.state }]
     }),
     holds: [...rows.hold.ordered()],
+    sessions: rows.session.ordered().filter(session => session.endedAt === null),
   }
 }
 

@@ -35,6 +35,7 @@ function asyncQueries(queries: SyncQueries): Queries {
     groupById: async id => queries.groupById(id),
     groupByIdEnd: async end => queries.groupByIdEnd(end),
     groups: async (owner, beforeSeq, limit) => queries.groups(owner, beforeSeq, limit),
+    sessions: async (filter, beforeJob, limit) => queries.sessions(filter, beforeJob, limit),
     schedule: async id => queries.schedule(id),
     attemptsOf: async job => queries.attemptsOf(job),
     offers: async seqs => queries.offers(seqs),

@@ -42,6 +42,7 @@ export function createQueries(
     groupById: async id => (await here()).groupById(id),
     groupByIdEnd: async end => (await there()).call('groupByIdEnd', end),
     groups: async (owner, beforeSeq, limit) => (await there()).call('groups', owner, beforeSeq, limit),
+    sessions: async (filter, beforeJob, limit) => (await there()).call('sessions', filter, beforeJob, limit),
     schedule: async id => (await here()).schedule(id),
     attemptsOf: async job => (await there()).call('attemptsOf', job),
     journalAfter: async (n, limit) => (await there()).call('journalAfter', n, limit),

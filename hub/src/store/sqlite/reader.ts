@@ -11,6 +11,7 @@ import { createGroupReader } from './group-reader.ts'
 import { createJournalReader } from './journal.ts'
 import { foundText, lookedText } from './page.ts'
 import { createRetentionReader } from './retention.ts'
+import { createSessionReader } from './session-reader.ts'
 
 /** Statements of pages kept prepared: far more than a dashboard and its users vary, few enough to hold. */
 const PAGE_STATEMENTS = 200
@@ -99,6 +100,7 @@ export function createReader(db: Connection): SyncQueries {
     offers: seqs => present(offer, seqs),
     jobByIdEnd,
     ...createGroupReader(db),
+    ...createSessionReader(db),
     page,
     scan,
     attemptsOf: keyed('SELECT * FROM attempt WHERE job = ? ORDER BY number'),

@@ -6,6 +6,7 @@ import { CONTENT_0005 } from './0005-content.ts'
 import { TABLES_0006 } from './0006-secrets-and-audit.ts'
 import { WEBHOOKS_0007 } from './0007-webhooks.ts'
 import { LIVE_JOBS_0008 } from './0008-live-jobs.ts'
+import { SESSIONS_0009 } from './0009-sessions.ts'
 
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
 export const MIGRATIONS: readonly { readonly name: string; readonly statements: readonly string[] }[] = [
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0006-secrets-and-audit', statements: TABLES_0006 },
   { name: '0007-webhooks', statements: WEBHOOKS_0007 },
   { name: '0008-live-jobs', statements: LIVE_JOBS_0008 },
+  { name: '0009-sessions', statements: SESSIONS_0009 },
 ]

@@ -1,0 +1,337 @@
+import type { JobSpecInput } from '@stoker/protocol'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createChecker } from '../verify/checker.ts'
+import { hearReady } from './sessions.ts'
+import { aHello, aJob, TestHouse } from './test-house.ts'
+import { lostByRestart } from './test-restart.ts'
+
+let house: TestHouse
+beforeEach(() => {
+  house = new TestHouse()
+  house.join(aHello('w'))
+})
+
+afterEach(() => {
+  const checker = createChecker()
+  for (const { commit } of house.journal) if (commit.journal !== null) checker.commit(commit.journal)
+  expect(checker.problems).toEqual([])
+})
+
+type SessionInput = NonNullable<JobSpecInput['session']>
+
+function aSession(id: string, session: SessionInput = {}, spec: JobSpecInput = {}) {
+  return aJob({ command: 'serve', session, ...spec }, id)
+}
+
+const aTask = (session: string, spec: JobSpecInput = {}) => aJob({ type: 'task', task: { session }, ...spec })
+const aPresetTask = (preset: string) => aJob({ type: 'task', task: { preset } })
+
+/** A session that runs and is ready. */
+function warm(id: string, session: SessionInput = {}, spec: JobSpecInput = {}, worker = 'w'): number {
+  const seq = house.submit(aSession(id, session, spec))
+  house.report(worker, house.running(house.fenceOf(seq)))
+  hearReady(house.state, house.fenceOf(seq), true, house.now.wall)
+  return seq
+}
+
+function reasonOf(job: number): string | null {
+  const ends = house.journal.flatMap(({ changes }) => changes)
+  const end = ends.findLast(change => 'job' in change && change.job === job && 'reason' in change)
+  return end !== undefined && 'reason' in end ? (end.reason ?? null) : null
+}
+
+it('gives tasks to a running session, as many as it has places, and takes nothing of its worker for them', () => {
+  const session = warm('s', { concurrency: 2 })
+  const before = { ...house.state.workers.get('w') }
+  const first = house.submit(aTask('s'), aTask('s'), aTask('s'))
+  expect([0, 1, 2].map(n => house.stateOf(first + n))).toEqual(['active', 'active', 'queued'])
+  expect(house.state.active.get(first)?.claim).toMatchObject({ worker: 'w', session: house.fenceOf(session) })
+  const { slotsFree, cpusMilliFree, memoryMbFree, leased } = before
+  expect(house.state.workers.get('w')).toMatchObject({ slotsFree, cpusMilliFree, memoryMbFree, leased })
+  expect(lostByRestart(house)).toBeNull()
+  house.report('w', house.ended(house.fenceOf(first), 'completed'))
+  expect([house.stateOf(first), house.stateOf(first + 2)]).toEqual(['succeeded', 'active'])
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('places nothing in a session that is queued or starting, and everything once it runs', () => {
+  house.submit(aJob({ command: 'x', resources: { cpus: 4 } }))
+  const session = house.submit(aSession('s'))
+  const task = house.submit(aTask('s'))
+  expect([house.stateOf(session), house.stateOf(task)]).toEqual(['queued', 'queued'])
+  house.report('w', house.ended(house.fenceOf(1), 'completed'))
+  expect([house.stateOf(session), house.stateOf(task)]).toEqual(['active', 'queued'])
+  house.report('w', house.running(house.fenceOf(session)))
+  expect(house.stateOf(task)).toBe('active')
+})
+
+it('refuses tasks for sessions that are unknown, of another owner, full or on their way out', () => {
+  const session = warm('s', { queue: 1 })
+  const refusal = (...args: Parameters<TestHouse['submitAs']>) => {
+    try {
+      house.submitAs(...args)
+      return null
+    } catch (error) {
+      return (error as { code: string }).code
+    }
+  }
+  expect(refusal('ann', aTask('other'))).toBe('session.not_found')
+  expect(refusal('bob', aTask('s'))).toBe('session.not_found')
+  expect(refusal('ann', aPresetTask('none/none'))).toBe('preset.not_found')
+  expect(refusal('ann', aTask('s'), aTask('s'), aTask('s'))).toBe('session.full')
+  expect(refusal('ann', aTask('s'), aTask('s'))).toBeNull()
+  expect(refusal('ann', aTask('s'))).toBe('session.full')
+  house.run({ kind: 'endSession', job: session, reason: 'manual' })
+  expect(refusal('ann', aTask('s'))).toBe('session.not_found')
+})
+
+it('lets an admin use the session of another owner', () => {
+  warm('s')
+  house.run({ kind: 'submit', owner: 'bob', jobs: [aTask('s')], key: null, failFast: false, isAdmin: true })
+  expect(house.state.sessions.get(1)?.places.size).toBe(1)
+})
+
+it('shares sessions of a preset among owners: ready ones first, then the least busy', () => {
+  const preset = { preset: 'm/p' }
+  const first = warm('a', { concurrency: 2 }, preset)
+  const second = warm('b', { concurrency: 2 }, preset)
+  const third = house.submit(aSession('c', {}, preset))
+  house.report('w', house.running(house.fenceOf(third)))
+  const tasks = Array.from({ length: 5 }, () => house.submitAs('bob', aPresetTask('m/p')))
+  const hosts = tasks.map(task => house.state.active.get(task)?.claim.session?.job)
+  expect(hosts).toEqual([first, second, first, second, third])
+})
+
+it('takes the highest priority first, then the oldest task', () => {
+  const session = warm('s')
+  const [busy, low, high] = [0, 0, 5].map(priority => house.submit(aTask('s', { priority })))
+  house.report('w', house.ended(house.fenceOf(busy ?? 0), 'completed'))
+  expect([house.stateOf(low ?? 0), house.stateOf(high ?? 0)]).toEqual(['queued', 'active'])
+  expect(house.state.sessions.get(session)?.places.size).toBe(1)
+})
+
+it('ends a session that waited too long without a task; tasks and keepalive put that off', () => {
+  const session = warm('s', { idleTimeout: '10s' })
+  house.pass(8, ['w'])
+  house.run({ kind: 'keepSession', job: session })
+  house.pass(8, ['w'])
+  expect(house.state.active.get(session)?.state).toBe('running')
+  const task = house.submit(aTask('s'))
+  house.pass(20, ['w'])
+  expect(house.state.active.get(session)?.state).toBe('running')
+  house.report('w', house.ended(house.fenceOf(task), 'completed'))
+  house.pass(12, ['w'])
+  expect(house.state.active.get(session)).toMatchObject({ state: 'stopping', cancelBy: 'idle_timeout' })
+  house.report('w', house.ended(house.fenceOf(session), 'completed'))
+  expect([house.stateOf(session), reasonOf(session)]).toEqual(['succeeded', 'idle_timeout'])
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('never ends a session for idleness before it was ready', () => {
+  const session = house.submit(aSession('s', { idleTimeout: '2s' }))
+  house.report('w', house.running(house.fenceOf(session)))
+  house.pass(10, ['w'])
+  expect(house.state.active.get(session)?.state).toBe('running')
+})
+
+it('ends a session after its lifetime, at work or not, and fails what waited for it alone', () => {
+  const session = warm('s', { maxLifetime: '10s', idleTimeout: '1h' })
+  const [placed, waiting] = [house.submit(aTask('s')), house.submit(aTask('s'))]
+  house.pass(11, ['w'])
+  expect(house.state.active.get(session)?.cancelBy).toBe('max_lifetime')
+  expect(lostByRestart(house)).toBeNull()
+  house.report(
+    'w',
+    house.ended(house.fenceOf(placed), 'failed', 'session ended: max_lifetime'),
+    house.ended(house.fenceOf(session), 'completed'),
+  )
+  expect([placed, waiting].map(job => house.stateOf(job))).toEqual(['failed', 'failed'])
+  expect(reasonOf(waiting)).toBe('session ended: max_lifetime')
+  expect([house.state.sessions.size, house.state.targets.size]).toEqual([0, 0])
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('fails a task that is let go after its session has ended, and tasks of a session that never started', () => {
+  const session = warm('s')
+  const held = house.submit(aTask('s', { hold: true }))
+  house.run({ kind: 'endSession', job: session, reason: 'manual' })
+  house.report('w', house.ended(house.fenceOf(session), 'completed'))
+  expect(reasonOf(session)).toBe('manual')
+  house.run({ kind: 'release', job: held, by: 'ann' })
+  expect(house.stateOf(held)).toBe('failed')
+  const never = house.submit(aSession('never', {}, { placement: { worker: 'nobody' } }))
+  const task = house.submit(aTask('never'))
+  expect(house.run({ kind: 'endSession', job: never, reason: 'manual' })).toEqual({ effect: 'ended' })
+  expect([house.stateOf(never), house.stateOf(task), reasonOf(task)]).toEqual([
+    'canceled',
+    'failed',
+    'session ended: manual',
+  ])
+})
+
+it('keeps tasks of a preset for another session when one ends', () => {
+  const preset = { preset: 'm/p' }
+  const session = warm('a', {}, preset)
+  const [busy, waiting] = [house.submit(aPresetTask('m/p')), house.submit(aPresetTask('m/p'))]
+  house.report(
+    'w',
+    house.ended(house.fenceOf(busy), 'failed', 'exited with code 1'),
+    house.ended(house.fenceOf(session), 'failed', 'exited with code 1'),
+  )
+  expect([house.stateOf(session), house.stateOf(waiting)]).toEqual(['failed', 'queued'])
+  warm('b', {}, preset)
+  expect(house.stateOf(waiting)).toBe('active')
+})
+
+it('starts a session again after a crash, under the same id, and its tasks go on there', () => {
+  const session = warm('s', { restarts: 1, queue: 5 })
+  const [busy, waiting] = [house.submit(aTask('s')), house.submit(aTask('s'))]
+  house.report(
+    'w',
+    house.ended(house.fenceOf(busy), 'failed', 'exited with code 1'),
+    house.ended(house.fenceOf(session), 'failed', 'exited with code 1'),
+  )
+  expect([house.stateOf(session), house.stateOf(busy), house.stateOf(waiting)]).toEqual(['waiting', 'failed', 'queued'])
+  house.pass(2, ['w'])
+  house.report('w', house.running(house.fenceOf(session)))
+  expect(house.state.active.get(waiting)?.claim.session).toEqual({ ...house.fenceOf(session), attempt: 2 })
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('loses tasks with the attempt of their session if its worker did not end them before', () => {
+  const session = warm('s', { restarts: 1 })
+  const task = house.submit(aTask('s'))
+  house.report('w', house.ended(house.fenceOf(session), 'failed', 'crashed'))
+  expect(house.stateOf(task)).toBe('queued')
+  expect(house.state.workers.get('w')?.lost.size).toBe(0)
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('loses session and tasks together when their worker is silent, and takes both back when it returns', () => {
+  const session = warm('s', { idleTimeout: '1h' })
+  house.pass(600, ['w'])
+  const task = house.submit(aTask('s'))
+  house.report('w', house.running(house.fenceOf(task)))
+  const fences = [house.fenceOf(session), house.fenceOf(task)]
+  house.pass(20)
+  expect([house.stateOf(session), house.stateOf(task)]).toEqual(['active', 'active'])
+  house.pass(20)
+  expect([house.stateOf(session), house.stateOf(task)]).toEqual(['queued', 'queued'])
+  expect(lostByRestart(house)).toBeNull()
+  house.run({ kind: 'returned', worker: 'w' })
+  expect([house.fenceOf(session), house.fenceOf(task)]).toEqual(fences)
+  expect(house.state.sessions.get(session)?.places.size).toBe(1)
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('takes no task back whose session began anew elsewhere, but believes the end of one nobody else began', () => {
+  const session = warm('s', { concurrency: 2 })
+  const [one, two] = [house.submit(aTask('s')), house.submit(aTask('s'))]
+  const [lostOne, lostTwo] = [house.fenceOf(one), house.fenceOf(two)]
+  house.pass(13)
+  house.join(aHello('x'))
+  expect(house.fenceOf(session).attempt).toBe(2)
+  house.run({ kind: 'returned', worker: 'w' })
+  expect([house.stateOf(one), house.stateOf(two)]).toEqual(['queued', 'queued'])
+  house.report('w', house.ended(lostOne, 'completed'))
+  expect([house.stateOf(one), house.stateOf(two)]).toEqual(['succeeded', 'queued'])
+  house.report('x', house.running(house.fenceOf(session)))
+  expect(house.state.active.get(two)?.claim.worker).toBe('x')
+  house.report('w', house.ended(lostTwo, 'completed'))
+  expect(house.stateOf(two)).toBe('active')
+  expect(house.state.sessions.get(session)?.places.size).toBe(1)
+  expect(lostByRestart(house)).toBeNull()
+})
+
+it('offers a task again that its worker never took up, and loses those of a session it came back without', () => {
+  const session = warm('s', { concurrency: 2 })
+  const [taken, offered] = [house.submit(aTask('s')), house.submit(aTask('s'))]
+  house.report('w', house.running(house.fenceOf(taken)))
+  const holding = [session, taken].map(job => ({ fence: house.fenceOf(job), state: 'running' as const, startedAt: 0 }))
+  const again = house.join(aHello('w', { holding, nextBatch: 3 }))
+  expect(again.reoffer).toEqual([house.fenceOf(offered)])
+  house.join(aHello('w', { bootId: 'boot-2', nextBatch: 3 }))
+  expect([session, taken, offered].map(job => house.stateOf(job))).toEqual(['active', 'queued', 'queued'])
+  expect(house.fenceOf(session).attempt).toBe(2)
+  expect(house.state.workers.get('w')?.lost.size).toBe(0)
+})
+
+it('lets a session rest that declined a task, instead of asking it again at once', () => {
+  warm('s')
+  const task = house.submit(aTask('s'))
+  house.report('w', { kind: 'declined', fence: house.fenceOf(task), at: 0, reason: 'no such session' })
+  expect(house.stateOf(task)).toBe('queued')
+  house.pass(2, ['w'])
+  expect(house.stateOf(task)).toBe('active')
+})
+
+it('drops the least recently used idle session when a job needs its GPU, and no session that works', () => {
+  house.join(aHello('g', { gpus: 2 }))
+  const gpu = { resources: { gpus: 1 } }
+  const [old, young] = [warm('old', {}, gpu, 'g'), warm('young', {}, gpu, 'g')]
+  house.pass(1, ['w', 'g'])
+  house.report('g', house.ended(taskIn('young'), 'completed'))
+  const job = house.submit(aJob({ command: 'train', ...gpu }))
+  house.pass(3, ['w', 'g'])
+  expect([house.state.active.get(old)?.cancelBy, house.state.active.get(young)?.cancelBy]).toEqual(['evicted', null])
+  house.report('g', house.ended(house.fenceOf(old), 'completed'))
+  expect([house.stateOf(job), reasonOf(old)]).toEqual(['active', 'evicted'])
+  const busy = house.submit(aTask('young'))
+  house.submit(aJob({ command: 'train', ...gpu }))
+  house.pass(5, ['w', 'g'])
+  expect(house.state.active.get(young)?.cancelBy).toBeNull()
+  expect(house.stateOf(busy)).toBe('active')
+})
+
+function taskIn(session: string) {
+  return house.fenceOf(house.submit(aTask(session)))
+}
+
+it('starts no session to be warm at the cost of another that is', () => {
+  house.join(aHello('g', { gpus: 1 }))
+  const warmOne = warm('a', {}, { preset: 'm/a', resources: { gpus: 1 } }, 'g')
+  house.submit(aSession('b', {}, { preset: 'm/b', resources: { gpus: 1 } }))
+  house.pass(5, ['w', 'g'])
+  expect(house.state.active.get(warmOne)?.cancelBy).toBeNull()
+  house.submit(aPresetTask('m/b'))
+  house.pass(2, ['w', 'g'])
+  expect(house.state.active.get(warmOne)?.cancelBy).toBe('evicted')
+})
+
+it('asks idle sessions of a drained worker to leave, and sends tasks of their preset elsewhere', () => {
+  house.join(aHello('x'))
+  const preset = { preset: 'm/p' }
+  const session = warm('a', {}, { ...preset, placement: { worker: 'w' } })
+  const other = warm('b', {}, { ...preset, placement: { worker: 'x' } }, 'x')
+  house.run({ kind: 'drain', worker: 'w', on: true })
+  const [own, shared] = [house.submit(aTask('a')), house.submit(aPresetTask('m/p'))]
+  expect(house.state.active.get(own)?.claim.session?.job).toBe(session)
+  expect(house.state.active.get(shared)?.claim.session?.job).toBe(other)
+  house.report('w', house.ended(house.fenceOf(own), 'completed'))
+  house.pass(3, ['w', 'x'])
+  expect(house.state.active.get(session)?.cancelBy).toBe('shutdown')
+})
+
+it('puts no session on a worker that speaks an older protocol, and says so', () => {
+  const old = new TestHouse()
+  old.join(aHello('w', { protocol: { major: 1, minor: 1 } }))
+  const reply = old.run({ kind: 'submit', owner: 'ann', jobs: [aSession('s')], key: null, failFast: false })
+  expect(reply.unschedulable[0]).toContain('needs to be kept as a session')
+  expect(old.stateOf(1)).toBe('queued')
+})
+
+it('gives a group of tasks no more places than its maxParallel', () => {
+  warm('s', { concurrency: 4, queue: 10 })
+  const group = { id: 'g', name: 'g', first: 0, size: 3, maxParallel: 1, retryOf: null }
+  const jobs = [aTask('s'), aTask('s'), aTask('s')]
+  const { firstSeq } = house.run({ kind: 'submit', owner: 'ann', jobs, groups: [group], key: null, failFast: false })
+  expect([0, 1, 2].map(n => house.stateOf(firstSeq + n))).toEqual(['active', 'queued', 'queued'])
+  house.report('w', house.ended(house.fenceOf(firstSeq), 'completed'))
+  expect([1, 2].map(n => house.stateOf(firstSeq + n))).toEqual(['active', 'queued'])
+})
+
+it('says worker_exited for a program that leaves by itself', () => {
+  const session = warm('s')
+  house.report('w', house.ended(house.fenceOf(session), 'completed'))
+  expect([house.stateOf(session), reasonOf(session)]).toEqual(['succeeded', 'worker_exited'])
+})
