@@ -33,7 +33,6 @@ export const PROBLEMS = {
   'group.nothing_failed': { status: 409, title: 'No job of the group can be retried' },
   'session.not_found': { status: 404, title: 'No such session' },
   'session.full': { status: 503, title: 'The session has no room in its queue' },
-  'preset.not_found': { status: 404, title: 'No such preset' },
   'schedule.not_found': { status: 404, title: 'No such schedule' },
   'schedule.name_taken': { status: 409, title: 'Another schedule has this name' },
   'schedule.overlap': { status: 409, title: 'The last run of the schedule has not ended' },

@@ -25,6 +25,8 @@ export interface HubOptions extends RetentionOptions {
   readonly webhookAllow?: readonly string[] | undefined
   readonly insecureSecrets?: boolean | undefined
   readonly rateLimit?: number | undefined
+  /** True: on the customary port. */
+  readonly gpuService?: string | true | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
 }
@@ -46,6 +48,7 @@ export function withHubOptions(command: Command, io: Io): Command {
     )
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
+    .option('--gpu-service [port]', 'the GPU-service API also on a port of its own (8001); it is at /gpu anyway')
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
       '--webhook-allow <host>',
@@ -72,6 +75,7 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...(of.webhookAllow ?? []).flatMap(each => ['--webhook-allow', each]),
     ...(of.insecureSecrets === true ? ['--insecure-secrets'] : []),
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
+    ...(of.gpuService === undefined ? [] : ['--gpu-service', ...(of.gpuService === true ? [] : [of.gpuService])]),
     ...retentionArgs(of),
     ...logArgs(of),
   ]

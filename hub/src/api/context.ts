@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { GcReport, Listener, ListenerList } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -51,6 +52,8 @@ export interface ApiContext {
   /** What another machine needs to run a worker of this version; null where the hub was not built. */
   readonly workerBundle: () => Promise<WorkerBundle | null>
   readonly limits?: RateLimits | undefined
+  /** Puts other services of the hub before the API, on the same listener. */
+  readonly front?: ((api: RequestListener) => RequestListener) | undefined
   readonly logger?: FastifyBaseLogger | undefined
 }
 

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { JobWatch } from '../serving/job-watch.ts'
@@ -47,6 +48,7 @@ export const SERVER_OPTIONS = {
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
   requireHostHeader: false,
+  keepAliveTimeout: 72_000,
 }
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
@@ -78,13 +80,13 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   return api as unknown as FastifyInstance
 }
 
-function createServer({ logger }: ApiContext): Api {
+function createServer({ logger, front = api => api }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
     // Requests are not logged one by one, so they need no logger each.
     childLoggerFactory: parent => parent,
-    http: SERVER_OPTIONS,
+    serverFactory: api => createHttpServer(SERVER_OPTIONS, front(api as RequestListener)),
     bodyLimit: MAX_SMALL_BODY_BYTES,
     requestTimeout: SERVER_OPTIONS.requestTimeout,
     forceCloseConnections: true,
