@@ -6,6 +6,8 @@ import { proxyFor } from '@stoker/net'
 export interface Config {
   readonly dataFolder: string
   readonly contextsFile: string
+  /** Where presets are, if not beside the data of the hub. */
+  readonly presets: string | undefined
   readonly url: string | undefined
   readonly token: string | undefined
   /** SHA-256 of the key of the hub at `url`. */
@@ -34,6 +36,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
   return {
     dataFolder: data,
     contextsFile: join(config, 'contexts.json'),
+    presets: given(env.STOKER_PRESETS),
     url: given(env.STOKER_URL),
     token: given(env.STOKER_TOKEN),
     pin: given(env.STOKER_PIN),

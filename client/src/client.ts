@@ -44,6 +44,7 @@ import { type LogOptions, readLogs } from './job-logs.ts'
 import { nodeTransport } from './node-transport.ts'
 import { ownerCalls } from './owner-calls.ts'
 import { postJobs, type SubmittedJob } from './post-jobs.ts'
+import { presetCalls } from './preset-calls.ts'
 import { queryText } from './query.ts'
 import { scheduleCalls } from './schedule-calls.ts'
 import { SubmitBatches } from './submit-batches.ts'
@@ -109,6 +110,7 @@ export function createClient(options: ClientOptions) {
     ...groupCalls(caller),
     ...scheduleCalls(caller),
     ...ownerCalls(caller),
+    ...presetCalls(caller),
 
     /** Concurrent submits travel together; each caller gets its own job or its own refusal. One that names other jobs goes alone: names are those of its own batch. */
     async submit(spec: JobSpecInput, of: SubmitOptions = {}): Promise<SubmittedJob> {

@@ -47,6 +47,20 @@ test('a bad spec is refused with its own issues and the others are submitted all
   expect(errors[0]?.message).toContain('did you mean "command"')
 })
 
+test('a preset that is not there refuses only the job that names it', async () => {
+  const errors = [{ path: 'jobs[1].preset', message: 'no preset "x"' }]
+  const take = hub.answerOf('POST /api/v1/jobs')
+  hub.on('POST /api/v1/jobs', (request, response, id) =>
+    request.body.includes('"preset"')
+      ? refuse(response, 'preset.not_found', 'no preset "x"', errors)
+      : take(request, response, id),
+  )
+  const asked = [{ type: 'noop' as const }, { preset: 'x' }, { type: 'noop' as const }].map(spec => client.submit(spec))
+  const [first, second, third] = await Promise.allSettled(asked)
+  expect([first?.status, second?.status, third?.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  await expect(asked[1]).rejects.toMatchObject({ problem: { code: 'preset.not_found' } })
+})
+
 test('a refusal that names no job is narrowed down until only the guilty one is refused', async () => {
   const gpus = [0, 0, 0, 1, 0, 0]
   const results = await Promise.allSettled(

@@ -57,7 +57,7 @@ export class SubmitBatches {
   }
 
   async #refused(batch: readonly Waiting[], failFast: boolean, error: unknown): Promise<void> {
-    const problem = error instanceof HubRefused && ABOUT_SPECS.has(error.problem.status) ? error.problem : null
+    const problem = error instanceof HubRefused && isAboutSpecs(error.problem) ? error.problem : null
     if (problem === null || batch.length === 1) {
       for (const one of batch) one.reject(error)
       return
@@ -76,6 +76,10 @@ export class SubmitBatches {
 
 /** Refusals that one spec can cause for all: not valid, too large, cannot be scheduled. */
 const ABOUT_SPECS: ReadonlySet<number> = new Set([400, 413, 422])
+
+function isAboutSpecs({ status, code }: Problem): boolean {
+  return ABOUT_SPECS.has(status) || code === 'preset.not_found'
+}
 
 type Issues = NonNullable<Problem['errors']>
 

@@ -25,6 +25,15 @@ test.each([
   expect(() => serve(...words)).toThrow(why)
 })
 
+test('presets are beside the data unless told otherwise, with the settings of the environment', () => {
+  expect(readCommand(['serve', '--data', '/d'], { MAX_TASK_TIMEOUT: '60', DEFAULT_TASK_TIMEOUT: '30' })).toMatchObject({
+    presets: { folder: '/d/presets', settings: { maxTimeoutMs: 60_000 } },
+  })
+  expect(readCommand(['serve', '--data', '/d', '--presets', '/p'], {})).toMatchObject({ presets: { folder: '/p' } })
+  expect(() => readCommand(['serve', '--data', '/d'], { TASK_CPU_QUOTA: 'all' })).toThrow('found "all"')
+  expect(readCommand(['check-presets', '--presets', '/p', '--json'], {})).toMatchObject({ form: 'json' })
+})
+
 test('a hub refuses to listen in plain HTTP where others can reach it, before it touches its folder', async () => {
   const options = { folder: '/nonexistent/hub', port: 0, log: () => {}, broken: () => {} }
   for (const host of ['0.0.0.0', '::', '192.168.1.1', 'hub.example'])

@@ -1,6 +1,14 @@
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Explanation, GroupDetail, Owner, ScheduleDetail, Worker, WorkerDetail } from '@stoker/protocol'
+import type {
+  Explanation,
+  GroupDetail,
+  Owner,
+  PresetDetail,
+  ScheduleDetail,
+  Worker,
+  WorkerDetail,
+} from '@stoker/protocol'
 import { beforeEach, expect, test } from 'vitest'
 import { aJob, asJob, openStream, refuse, reply, sse, TEST_TOKEN } from '../../../client/src/test-hub.ts'
 import { OUTPUT_SCHEMAS, type OutputName } from '../output/schemas.ts'
@@ -87,6 +95,25 @@ const schedule: ScheduleDetail = {
   lastGroup: null,
   spec: { type: 'noop' },
 }
+const preset: PresetDetail = {
+  ...{ name: 'echo/chat', model: 'echo', description: 'says it again', type: 'session', serves: 'chat' },
+  ...{
+    difficulty: null,
+    timeoutSeconds: 300,
+    image: 'echo',
+    relaxed: ['user root'],
+    file: 'model_presets.yaml',
+    line: 3,
+  },
+  imageMissing: 'no worker has echo; build it on one of them: docker build -t echo /src',
+  sessions: {
+    ...{ concurrency: 2, queue: 5, idleTimeoutSeconds: 300, maxLifetimeSeconds: 3600, restarts: 0, min: 0, max: 2 },
+    ...{ live: 1, lastError: 'exited with code 3', nextStartAt: NOW },
+  },
+  spec: { image: 'echo', command: ['serve', '--fast'] },
+  build: { sourcePath: '/src', dockerfile: null, args: {}, command: 'docker build -t echo /src' },
+}
+const mistake = { file: 'model_presets.yaml', line: 7, column: 5, message: 'unknown key "comand"' }
 const explanation: Explanation = {
   job: { id: ended.id, name: 'x', state: 'queued', owner: 'ann', priority: 0 },
   summary: '2 of 3 known workers could run it, none of them now',
@@ -182,6 +209,8 @@ beforeEach(() => {
     'PATCH /api/v1/schedules/nightly': [200, { ...schedule, enabled: false, nextAt: null }],
     'DELETE /api/v1/schedules/nightly': [204, undefined],
     'POST /api/v1/schedules/nightly/run': [201, schedule],
+    'GET /api/v1/presets': [200, { folder: '/p', presets: [preset], errors: [mistake], next: null }],
+    'GET /api/v1/presets/echo%2Fchat': [200, preset],
     'GET /api/v1/owners': [200, { owners: [owner], next: null }],
     'GET /api/v1/owners/ann': [200, owner],
     'PUT /api/v1/owners/ann/limits': [200, limits],
@@ -235,6 +264,8 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['schedule resume', ['schedule', 'resume', 'nightly'], 0, `${schedule.id}\n`],
   ['schedule run', ['schedule', 'run', 'nightly'], 0, `${schedule.id}\n`],
   ['schedule remove', ['schedule', 'remove', 'nightly'], 0, 'nightly\n'],
+  ['presets list', ['presets', 'list', '--limit', '5'], 0, 'echo/chat\n'],
+  ['presets show', ['presets', 'show', 'echo/chat'], 0, 'echo/chat\n'],
   ['owner list', ['owner', 'list'], 0, 'ann\n'],
   ['owner show', ['owner', 'show', 'ann'], 0, 'ann\n'],
   ['owner limit', ['owner', 'limit', 'ann', '--queued', 'none', '--bytes', '10GB'], 0, 'ann\n'],
@@ -320,6 +351,15 @@ test('cancel goes on after a job that is not there and exits with what was wrong
   )
   const ran = await stoker(['cancel', 'dead', SHORT, '-q'])
   expect(ran).toEqual({ code: 3, stdout: `${ended.id}\n`, stderr: 'stoker: no job dead\n' })
+})
+
+test('presets are shown with what is wrong in their files and with what to do about it', async () => {
+  const list = (await stoker(['presets', 'list'], { columns: 80 })).stdout
+  expect(list).toContain('/p/model_presets.yaml:7:5: unknown key "comand"')
+  expect(list).toContain('1/2')
+  const shown = (await stoker(['presets', 'show', 'echo/chat'], { columns: 80 })).stdout
+  expect(shown).toContain('build       docker build -t echo /src')
+  expect(shown).toContain('failed      exited with code 3')
 })
 
 test('explain says why, who is ahead, when, and what to type', async () => {

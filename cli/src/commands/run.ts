@@ -29,13 +29,15 @@ type RunOptions = SpecOptions & SweepOptions & OutputOptions & { readonly detach
 
 export function define(command: Command, cli: Cli): void {
   withOutput(withSweepOptions(withSpecOptions(command)))
-    .usage('[options] -- <program> [args...]\n       stoker run [options] <file>')
+    .usage(
+      '[options] -- <program> [args...]\n       stoker run [options] <file>\n       stoker run [options] --preset <name>',
+    )
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
     .option('--detach', 'do not follow the job')
     .option('--out <folder>', 'where outputs are put at the end (here with --files ., else ./stoker-outputs/<job>)')
     .addHelpText(
       'after',
-      `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --detach --name night -- make all'])}
+      `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --detach --name night -- make all'], ['run --preset test-loading/inference --input topic=kites'])}
 
 Ctrl-C cancels the job and waits for its end; a second one leaves at once.`,
     )
@@ -43,7 +45,7 @@ Ctrl-C cancels the job and waits for its end; a second one leaves at once.`,
 }
 
 async function run(words: readonly string[], options: RunOptions, cli: Cli): Promise<number> {
-  const found = await specFromWords('run', words, cli)
+  const found = await specFromWords('run', words, cli, options.preset)
   const out = printerFor(cli.io, options)
   return withHub(cli.io, options, async client => {
     if (isSweep(applySweepOptions(found.spec, options))) return startGroup(client, found, options, cli, out)

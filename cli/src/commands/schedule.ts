@@ -62,7 +62,7 @@ function defineAdd(command: Command, cli: Cli): void {
     .addOption(new Option('--catch-up <what>', 'for times when the hub was away (none)').choices(['none', 'one']))
     .option('--paused', 'do not begin yet')
     .action(async (name: string, words: string[], options: AddOptions) => {
-      const found = await specFromWords('schedule add', words, cli)
+      const found = await specFromWords('schedule add', words, cli, options.preset)
       const spec = applySweepOptions(applySpecOptions(found.spec, options), options)
       const { cron, timezone, overlap, catchUp, paused } = options
       await withHub(cli.io, options, async client => {

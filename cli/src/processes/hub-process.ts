@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { POLICY_NAMES } from '@stoker/protocol'
 import { type Command, Option } from 'commander'
 import { saveContext } from '../contexts.ts'
@@ -27,6 +27,7 @@ export interface HubOptions extends RetentionOptions {
   readonly rateLimit?: number | undefined
   /** True: on the customary port. */
   readonly gpuService?: string | true | undefined
+  readonly presets?: string | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
 }
@@ -47,6 +48,7 @@ export function withHubOptions(command: Command, io: Io): Command {
         .default('packed'),
     )
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
+    .option('--presets <folder>', 'where presets are ($STOKER_PRESETS, else presets in the data folder)')
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--gpu-service [port]', 'the GPU-service API also on a port of its own (8001); it is at /gpu anyway')
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
@@ -74,12 +76,18 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...(of.insecure === true ? ['--insecure'] : []),
     ...(of.webhookAllow ?? []).flatMap(each => ['--webhook-allow', each]),
     ...(of.insecureSecrets === true ? ['--insecure-secrets'] : []),
+    ...['--presets', presetsFolder(io, { data, presets: of.presets })],
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
     ...(of.gpuService === undefined ? [] : ['--gpu-service', ...(of.gpuService === true ? [] : [of.gpuService])]),
     ...retentionArgs(of),
     ...logArgs(of),
   ]
   return { folder, tokenFile: join(folder, 'admin-token'), args }
+}
+
+/** Where a hub on this machine looks for presets. */
+export function presetsFolder(io: Io, { data, presets }: Pick<HubOptions, 'data' | 'presets'>): string {
+  return resolve(io.folder, presets ?? io.config.presets ?? join(data ?? io.config.dataFolder, 'presets'))
 }
 
 export interface HubReady {

@@ -3,13 +3,19 @@ import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { type FoundSpec, readSpecs } from './read-specs.ts'
 
-/** The one spec a command line means: a program behind --, or a job file. */
-export async function specFromWords(verb: string, words: readonly string[], cli: Cli): Promise<FoundSpec> {
+/** The one spec a command line means: a program behind --, a job file, or a preset alone. */
+export async function specFromWords(
+  verb: string,
+  words: readonly string[],
+  cli: Cli,
+  preset?: string,
+): Promise<FoundSpec> {
   if (cli.argv.includes('--')) {
     if (words.length > 0) return { spec: { command: [...words] }, folder: cli.io.folder, place: () => null }
     throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })
   }
   const [file, ...more] = words
+  if (file === undefined && preset !== undefined) return { spec: {}, folder: cli.io.folder, place: () => null }
   if (file === undefined || more.length > 0 || !/(^-|\.(ya?ml|json))$/i.test(file)) {
     throw new Failure(`${verb} takes a program behind -- or one job file (.yaml, .yml, .json or - for stdin)`, {
       exitCode: EXIT.usage,

@@ -5,6 +5,7 @@ import { AFTER_HELP, type After, gatherAfter } from './after.ts'
 export interface SpecOptions {
   readonly name?: string
   readonly type?: string
+  readonly preset?: string
   readonly gpus?: number
   readonly gpuMemory?: string
   readonly gpuModel?: string
@@ -36,6 +37,7 @@ export function withSpecOptions(command: Command): Command {
   return command
     .option('--name <text>', 'what lists call the job')
     .option('--type <type>', 'command, custom_script, echo or noop')
+    .option('--preset <name>', 'a preset of the hub, like test-loading/inference')
     .option('--gpus <n>', 'how many GPUs', wholeNumber)
     .option('--gpu-memory <size>', 'memory each GPU must have, like 24GB')
     .option('--gpu-model <text>', 'part of the name of the GPU')
@@ -71,7 +73,7 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
   const merged = given({
     ...spec,
     ...given({ name: of.name, type: of.type, timeout: of.timeout, priority: of.priority, retries: of.retries }),
-    ...given({ isolation: of.isolation, network: of.network, hold: of.hold }),
+    ...given({ isolation: of.isolation, network: of.network, hold: of.hold, preset: of.preset }),
     dependsOn: joined(spec.dependsOn, of.after),
     resources: under(spec.resources, {
       gpus: of.gpus,

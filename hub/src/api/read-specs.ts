@@ -61,7 +61,7 @@ interface Place {
 async function readAny(value: unknown, place: Place): Promise<One> {
   const { presets, book, at } = place
   if (book === null || !namesPreset(value)) return isSweep(value) ? readSweep(value, place) : readOne(value, place)
-  const expanded = expandPreset(value, book, presets.settings)
+  const expanded = expandPreset(value, book, presets.settings, at === null ? 'preset' : `jobs[${at}].preset`)
   if ('issues' in expanded) return { issues: placed(expanded.issues, at) }
   return isSweep(expanded.spec) ? readSweep(expanded.spec, place) : readOne(expanded.spec, place)
 }

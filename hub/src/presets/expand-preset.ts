@@ -42,10 +42,10 @@ export function namesPreset(value: unknown): value is Written {
 }
 
 /** The full spec that a name of a preset and what is said beside it mean. */
-export function expandPreset(value: Written, book: PresetBook, settings: Settings): Expanded {
+export function expandPreset(value: Written, book: PresetBook, settings: Settings, path = 'preset'): Expanded {
   const name = presetNameOf(value) ?? ''
   if (value.preset === undefined && book.presets.get(name)?.type !== 'session') return { spec: value }
-  const preset = findPreset(book, name)
+  const preset = findPreset(book, name, path)
   const { task: _, ...said } = value
   const given = value.preset === undefined ? said : value
   const as = given.session === undefined ? 'job' : 'session'

@@ -36,11 +36,12 @@ export interface PresetBook {
   readonly errors: readonly PresetError[]
 }
 
-/** Throws a refusal that names the nearest preset there is. */
-export function findPreset({ presets, folder }: PresetBook, name: string): Preset {
+/** Throws a refusal that names the nearest preset there is; `path` is where it was asked for. */
+export function findPreset({ presets, folder }: PresetBook, name: string, path?: string): Preset {
   const found = presets.get(name)
   if (found !== undefined) return found
   const close = nearest(name, [...presets.keys()])
   const hint = presets.size === 0 ? `${folder} holds none` : close === null ? '' : `did you mean "${close}"?`
-  throw new Refused('preset.not_found', `no preset "${name}"${hint === '' ? '' : `; ${hint}`}`)
+  const message = `no preset "${name}"${hint === '' ? '' : `; ${hint}`}`
+  throw new Refused('preset.not_found', message, path === undefined ? [] : [{ path, message }])
 }
