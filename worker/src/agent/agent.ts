@@ -97,6 +97,10 @@ export class Agent implements Delivery {
     this.#live?.progress(fence, progress)
   }
 
+  ready(fence: Fence): void {
+    this.#live?.ready(fence)
+  }
+
   /** From now on every offer is declined. */
   drain(): void {
     this.#step({ e: 'drain', on: true })
@@ -187,10 +191,12 @@ export class Agent implements Delivery {
         break
       case 'draining':
         this.#ports.log('info', action.on ? 'draining: no new jobs are taken' : 'taking jobs again')
+        this.#runner?.drain(action.on)
         break
       case 'welcomed':
         spoolFile.sawEpoch(action.welcome.epoch)
         this.#live?.start(action.welcome.liveMs)
+        this.#runner?.drain(action.welcome.draining)
         if (this.#wasAway) this.#ports.log('info', 'connected to the hub again')
         this.#wasAway = false
         this.#ports.connection(true)

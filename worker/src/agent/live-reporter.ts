@@ -50,6 +50,12 @@ export class LiveReporter {
     }, PROGRESS_MS)
   }
 
+  /** Said at once: tasks may wait for it. It is said again with every sample. */
+  ready(fence: Fence): void {
+    const attempt: LiveAttempt = { fence, progress: null, cpus: null, memoryBytes: null, ready: true }
+    this.#send({ t: 'live', at: this.#sources.now(), host: null, gpus: [], attempts: [attempt] })
+  }
+
   pause(): void {
     if (this.#metrics !== null) clearInterval(this.#metrics)
     this.#metrics = null

@@ -11,6 +11,7 @@ const KEPT_STDERR_LINES = 10
 const MAX_LINE_CHARS = 2000
 /** A result travels in a report; larger ones belong into a file. */
 const MAX_RESULT_BYTES = 256 * 1024
+const ANSWERS: ReadonlySet<string> = new Set(['text', 'text_delta', 'progress', 'checkpoint', 'artifact', 'finish'])
 
 export interface Finish {
   readonly status: string
@@ -25,6 +26,7 @@ export class ProgramWatch {
   #finish: Finish | null = null
   #result: unknown = null
   #stderr: string[] = []
+  #hasAnswered = false
 
   constructor(onProgress: (progress: Progress) => void) {
     this.#onProgress = onProgress
@@ -39,8 +41,28 @@ export class ProgramWatch {
       for (const line of this.#splitters[stream].end()) this.#take(stream, line)
   }
 
+  /** What was read elsewhere, of a program whose output is shared out. */
+  hear({ event, fields }: ProgramEvent): void {
+    this.#hasAnswered ||= ANSWERS.has(event)
+    if (event === 'text') this.#result = { text: fields.content ?? null }
+    else if (event === 'progress') this.#onProgress(progressOf(fields))
+    else if (event === 'finish') {
+      this.#finish = {
+        status: String(fields.status ?? 'completed'),
+        message: textOf(fields.message),
+        error: textOf(fields.error),
+      }
+      if (fields.result !== undefined) this.#result = fields.result
+    }
+  }
+
   get finish(): Finish | null {
     return this.#finish
+  }
+
+  /** It has said something to its task, more than that it is there. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered
   }
 
   get lastStderr(): readonly string[] {
@@ -60,20 +82,7 @@ export class ProgramWatch {
       if (this.#stderr.length > KEPT_STDERR_LINES) this.#stderr.shift()
       return
     }
-    if (line.text.startsWith('{')) this.#hear(parseLine(line.text, stream))
-  }
-
-  #hear({ event, fields }: ProgramEvent): void {
-    if (event === 'text') this.#result = { text: fields.content ?? null }
-    else if (event === 'progress') this.#onProgress(progressOf(fields))
-    else if (event === 'finish') {
-      this.#finish = {
-        status: String(fields.status ?? 'completed'),
-        message: textOf(fields.message),
-        error: textOf(fields.error),
-      }
-      if (fields.result !== undefined) this.#result = fields.result
-    }
+    if (line.text.startsWith('{')) this.hear(parseLine(line.text, stream))
   }
 }
 

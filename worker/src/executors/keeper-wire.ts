@@ -19,6 +19,8 @@ export interface HeldAttempt {
   readonly pid: number
   readonly startedAtMs: number
   readonly sizes: OutputSizes
+  /** The last line that was written to it whole. */
+  readonly lines: number
   readonly exit: Exit | null
 }
 
@@ -26,6 +28,9 @@ export interface HeldAttempt {
 export type KeeperRequest =
   | { readonly op: 'start'; readonly order: KeeperOrder }
   | { readonly op: 'stop'; readonly cause: 'canceled'; readonly graceMs: number | null }
+  | { readonly op: 'line'; readonly n: number; readonly line: string }
+  | { readonly op: 'eof'; readonly graceMs: number }
+  | { readonly op: 'heard'; readonly stdout: number }
   | { readonly op: 'usage'; readonly id: number }
   | { readonly op: 'release' | 'detach' | 'quit' }
 
@@ -35,6 +40,7 @@ export type KeeperMessage =
   | { readonly event: 'started'; readonly pid: number; readonly startedAtMs: number }
   | { readonly event: 'refused'; readonly why: string }
   | { readonly event: 'output'; readonly stdout: number; readonly stderr: number }
+  | { readonly event: 'lines'; readonly n: number; readonly refused: boolean }
   | { readonly event: 'ended'; readonly sizes: OutputSizes; readonly exit: Exit }
   | { readonly event: 'usage'; readonly id: number; readonly usage: Usage | null }
 

@@ -9,9 +9,11 @@ import signal
 import time
 
 from keeper_drop import keeps_powers, spawn
+from keeper_feed import Feed
 from keeper_network import NETWORK_READY_S, attach_network
 from keeper_redact import RedactedStream, Redactor, hidden_forms
 from keeper_secrets import SecretFolder
+from keeper_segments import BACKLOG, Segments
 from keeper_stream import Stream
 from keeper_tree import give, read, tried
 
@@ -47,6 +49,7 @@ class Launch:
         self.boxed = order["sandbox"] is not None
         self.uid = order["sandbox"]["uid"] if self.boxed else None
         self.pid, self.streams, self.told_at, self.by_setpriv = 0, [], 0.0, False
+        self.takes_lines, self.feed, self.urgent = order.get("takesLines", False), None, 0
         self.status_pipe, self.status_text, self.status_over = None, "", False
         self.started_ms, self.network_failed = int(time.time() * 1000), None
         self.secret_folder = SecretFolder(order["secrets"] if not self.boxed else None)
@@ -67,6 +70,9 @@ class Launch:
                 if name != "stdin":
                     self.streams.append(self.stream(name, folder))
                     passed.append(self.streams[-1].inner)
+                elif self.takes_lines:
+                    self.feed = Feed()
+                    passed.append(self.feed.inner)
                 elif self.order["stdin"] is None:
                     continue  # the keeper's own, which is empty
                 else:
@@ -84,7 +90,15 @@ class Launch:
 
     def stream(self, name, folder):
         forms = hidden_forms(self.order["secrets"])
-        return RedactedStream(name, folder, Redactor(forms)) if forms else Stream(name, folder)
+        segments = Segments(f"{folder}/{name}") if self.takes_lines and name == "stdout" else None
+        return RedactedStream(name, folder, Redactor(forms), segments) if forms else Stream(name, folder, segments)
+
+    def room(self, stream):
+        """How much of a stream may still be kept; lines of a program that takes tasks are counted by task, not here."""
+        limit = self.order["outputLimitBytes"]
+        if self.takes_lines:
+            return BACKLOG - (stream.size - stream.heard) if stream.segments else limit - stream.size
+        return limit - sum(each.size for each in self.streams)
 
     def plain(self):
         argv, env = self.order["argv"], self.order["env"]
@@ -207,6 +221,8 @@ class Launch:
     def close(self):
         self.stage.clear()
         self.secret_folder.remove()
+        if self.feed is not None:
+            self.feed.close()
         for stream in self.streams:
             stream.close()
         if self.status_pipe is not None:

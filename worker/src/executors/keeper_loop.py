@@ -19,9 +19,9 @@ class Loop:
             if self.timers.pop(action, None) is not None:
                 action()
 
-    def watch(self, fd, handler):
+    def watch(self, fd, handler, events=select.POLLIN):
         self.handlers[fd] = handler
-        self.poll.register(fd, select.POLLIN)
+        self.poll.register(fd, events)
 
     def unwatch(self, fd):
         if self.handlers.pop(fd, None):

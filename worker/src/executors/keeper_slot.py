@@ -12,10 +12,10 @@ from keeper_exit import save_exit
 from keeper_groups import leaves_for, standing_leaves
 from keeper_launch import Launch, Refused
 from keeper_limits import Sampler
+from keeper_lines import LinesEnd
 from keeper_stage import Stage
 from keeper_tree import (become_subreaper, descendants, give, identity, kill_below, read, send_signal, tried, use_of,
                          wake_on_child)
-from keeper_worker import WorkerEnd
 
 TELL_EVERY_S = 0.002  # a flood of output becomes at most 500 notices a second
 YOUNG_S = 0.1
@@ -24,7 +24,7 @@ SWEEP_AGAIN_S = 0.02
 TURN_BYTES = 8 << 20  # one stream's share before the others are heard
 
 
-class Keeper(WorkerEnd):
+class Keeper(LinesEnd):
     def __init__(self, slot, listener, runtime, tools, idle_s, groups):
         super().__init__(listener)
         become_subreaper()
@@ -55,7 +55,7 @@ class Keeper(WorkerEnd):
         held = self.launch
         self.tell("hello", holds=held and {
             "key": held.order["key"], "folder": held.order["folder"], **self.start(), "sizes": self.sizes(),
-            "exit": self.exit})
+            "lines": self.lines(), "exit": self.exit})
 
     def deserted(self):
         self.timers[self.abandon] = time.monotonic() + self.idle_s
@@ -69,6 +69,7 @@ class Keeper(WorkerEnd):
         if self.launch and not self.exit:
             return self.tell("refused", why=f"slot {self.slot} still holds {self.launch.order['key']}")
         self.exit, self.cause, self.status, self.killed, self.breach = None, None, None, False, None
+        self.is_asked = False
         self.cpu_s, self.max_rss = 0.0, 0
         launch = self.launch = Launch(order, leaves_for(order, self.leaves, self.groups), self.tools, self.stage)
         self.record()
@@ -127,10 +128,19 @@ class Keeper(WorkerEnd):
     def sizes(self):
         return {"stdout": 0, "stderr": 0} | {stream.name: stream.size for stream in self.launch.streams}
 
-    def pump(self, stream, turn=TURN_BYTES):
-        """Moves what the pipe holds into the file; past the limit it is counted and dropped, never left to block."""
+    def pump(self, stream, turn=TURN_BYTES, is_last=False):
+        """Moves what the pipe holds into the file; past the limit it is counted and dropped, never left to block.
+
+        Only what a program that takes lines has printed without being heard by any worker waits in the pipe.
+        """
         while turn > 0:
-            room = self.launch.order["outputLimitBytes"] - sum(each.size for each in self.launch.streams)
+            room = self.launch.room(stream)
+            if room <= 0 and stream.segments:
+                if not is_last:
+                    stream.is_waiting = True
+                    self.unwatch(stream.pipe)
+                    break
+                room = turn
             try:
                 moved = stream.move(room, self.null)
             except BlockingIOError:
@@ -140,13 +150,13 @@ class Keeper(WorkerEnd):
                 break
             turn -= moved
             if self.tell_output not in self.timers:
-                self.timers[self.tell_output] = self.launch.told_at + TELL_EVERY_S
+                self.timers[self.tell_output] = 0 if self.launch.urgent else self.launch.told_at + TELL_EVERY_S
 
     def tell_output(self):
         if self.launch and not self.exit and self.outbox == b"":
             if self.timers.pop(self.tell_started, None) is not None:
                 self.say("started", **self.start())
-            self.launch.told_at = time.monotonic()
+            self.launch.told_at, self.launch.urgent = time.monotonic(), max(0, self.launch.urgent - 1)
             self.tell("output", **self.sizes())
 
     def on_child(self):
@@ -187,8 +197,8 @@ class Keeper(WorkerEnd):
         """The first cause wins; a later stop can only shorten the grace."""
         if not self.launch or self.exit:
             return
-        if self.cause is None and self.status is None:
-            self.cause = cause
+        if not self.is_asked and self.status is None:
+            self.is_asked, self.cause = True, self.cause or cause
             inside = self.launch.inner_pid() if self.launch.boxed else os.getpid()
             told = descendants(inside) if inside and grace_ms > 0 else []
             for pid in told:
@@ -234,9 +244,12 @@ class Keeper(WorkerEnd):
     def finish(self, start_error):
         launch = self.launch
         for stream in launch.streams:
-            self.pump(stream)
+            self.pump(stream, is_last=True)
             self.unwatch(stream.pipe)
-        for action in (self.sweep, self.deadline, self.sample, self.tell_output, self.tell_started, launch.leaves.step_out):
+        if launch.feed and launch.feed.pipe is not None:
+            self.unwatch(launch.feed.pipe)
+        for action in (self.sweep, self.deadline, self.sample, self.tell_output, self.tell_started, self.tell_lines,
+                       self.overstayed, launch.leaves.step_out):
             self.timers.pop(action, None)
         oom = self.breach == "memory" or (launch.order["limits"]["memoryBytes"] is not None and launch.leaves.oom_kills() > 0)
         code, killer, failure = (None, None, start_error) if start_error else launch.outcome(
@@ -255,6 +268,8 @@ class Keeper(WorkerEnd):
             "endedAtMs": int(time.time() * 1000) if self.status is None else self.ended_ms, "maxRssBytes": self.max_rss,
             "droppedBytes": {"stdout": 0, "stderr": 0} | {stream.name: stream.dropped for stream in launch.streams},
             "startError": failure, "limitsBy": launch.limits_by, "keeperLost": False}
+        if launch.feed:
+            self.exit["lines"] = launch.feed.written
         record = json.dumps(self.exit).encode()
         tried(save_exit, launch.order["folder"], launch.order["key"], record)  # on a full disk the worker still hears it
         self.tell_line(b'{"event": "ended", "sizes": %s, "exit": %s}' % (json.dumps(self.sizes()).encode(), record))

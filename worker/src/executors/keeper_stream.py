@@ -11,13 +11,15 @@ PIPE = 1 << 16  # a pipe this full is enlarged: its program prints faster than i
 
 
 class Stream:
-    def __init__(self, name, folder):
+    def __init__(self, name, folder, segments=None):
         self.name, self.size, self.dropped, self.large, self.sieve = name, 0, 0, False, None
-        self.path, self.file = f"{folder}/{name}", None
+        self.path, self.file, self.segments, self.heard = f"{folder}/{name}", None, segments, 0
+        self.is_waiting = False
         self.pipe, self.inner = os.pipe()
         os.set_blocking(self.pipe, False)
 
     def move(self, room, null):
+        self.turn_page()
         if room > 0 and self.file is None:
             return self.copy(room)
         if room > 0:
@@ -57,11 +59,24 @@ class Stream:
 
     def append(self, data):
         """Many programs print nothing, so the file is opened for the first byte."""
+        self.turn_page()
         if self.file is None:
-            self.file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            path = self.segments.next(self.size) if self.segments else self.path
+            self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         while data:
             written = os.write(self.file, data)
             self.size, data = self.size + written, data[written:]
+
+    def turn_page(self):
+        if self.file is not None and self.segments and self.segments.is_full(self.size):
+            os.close(self.file)
+            self.file = None
+
+    def forget(self, heard):
+        """A worker has heard so much, and will not ask for it again."""
+        self.heard = max(self.heard, heard)
+        if self.segments:
+            self.segments.forget(heard)
 
     def copy(self, room):
         """For the first bytes, and for file systems that cannot take a splice."""

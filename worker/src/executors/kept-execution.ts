@@ -1,5 +1,6 @@
 import type { HeldAttempt, KeeperMessage, KeeperRequest } from './keeper-wire.ts'
-import type { Execution, Exit, OutputSizes, Usage } from './port.ts'
+import { LineFeed } from './line-feed.ts'
+import type { Execution, Exit, LinesWritten, OutputSizes, Usage } from './port.ts'
 
 /** What an execution needs from the slot that holds it. */
 export interface Holder {
@@ -17,6 +18,7 @@ export class KeptExecution implements Execution {
   readonly ended: Promise<Exit>
   readonly #holder: Holder
   readonly #listeners: ((sizes: OutputSizes) => void)[] = []
+  readonly #feed: LineFeed
   readonly #usages = new Map<number, (usage: Usage | null) => void>()
   #sizes: OutputSizes
   #exit: Exit | null = null
@@ -30,6 +32,7 @@ export class KeptExecution implements Execution {
     this.startedAtMs = held.startedAtMs
     this.#sizes = held.sizes
     this.#holder = holder
+    this.#feed = new LineFeed(held.lines, (n, line) => void holder.send({ op: 'line', n, line }))
     this.ended = new Promise(resolve => {
       this.#settle = resolve
     })
@@ -40,6 +43,10 @@ export class KeptExecution implements Execution {
     return this.#exit !== null
   }
 
+  get sizes(): OutputSizes {
+    return this.#sizes
+  }
+
   onOutput(listener: (sizes: OutputSizes) => void): void {
     this.#listeners.push(listener)
     if (this.#sizes.stdout + this.#sizes.stderr > 0) queueMicrotask(() => listener(this.#sizes))
@@ -47,6 +54,22 @@ export class KeptExecution implements Execution {
 
   stop(cause: 'canceled', graceMs?: number): void {
     if (!this.hasEnded) this.#holder.send({ op: 'stop', cause, graceMs: graceMs ?? null })
+  }
+
+  line(n: number, text: string): void {
+    if (!this.hasEnded) this.#feed.give(n, text)
+  }
+
+  onLines(listener: (written: LinesWritten) => void): void {
+    this.#feed.onWritten(listener)
+  }
+
+  endInput(graceMs: number): void {
+    if (!this.hasEnded) this.#holder.send({ op: 'eof', graceMs })
+  }
+
+  heard(stdout: number): void {
+    if (!this.hasEnded) this.#holder.send({ op: 'heard', stdout })
   }
 
   usage(): Promise<Usage | null> {
@@ -62,6 +85,7 @@ export class KeptExecution implements Execution {
 
   hear(message: KeeperMessage): void {
     if (message.event === 'output') this.#grow(message)
+    if (message.event === 'lines') this.#feed.wrote(message)
     if (message.event === 'ended') {
       this.end(message.exit)
       this.#grow(message.sizes)

@@ -9,6 +9,8 @@ export interface LaunchOrder {
   readonly env: Readonly<Record<string, string>>
   /** Fed to the program, then end of file; null is end of file at once. */
   readonly stdin: string | null
+  /** The program's stdin stays open for `Execution.line`, and its stdout is kept in segments until it was heard; false unless said. */
+  readonly takesLines?: boolean | undefined
   readonly isolation: 'none' | 'sandbox'
   /** Means something in a sandbox only; without one the program always has the host's network. */
   readonly network: 'none' | 'internet' | 'host'
@@ -52,7 +54,8 @@ export interface Exit {
   readonly oom: boolean
   /** It was ended because its work folder had grown beyond `diskBytes`. */
   readonly overDisk?: boolean | undefined
-  readonly stoppedBy: 'deadline' | 'canceled' | 'abandoned' | null
+  /** `eof`: the end of its input asked it to leave, whether it left by itself or had to be stopped. */
+  readonly stoppedBy: 'deadline' | 'canceled' | 'abandoned' | 'eof' | null
   readonly startedAtMs: number
   readonly endedAtMs: number
   readonly cpuSeconds: number
@@ -64,6 +67,14 @@ export interface Exit {
   readonly limitsBy: 'cgroup' | 'rlimit' | 'none'
   /** The keeper vanished (killed, or the machine restarted): the program is gone and how it ended is not known. */
   readonly keeperLost: boolean
+  /** Of a program that takes lines: the number of the last one that was written to it whole. */
+  readonly lines?: number | undefined
+}
+
+/** How far a program that takes lines was fed; `refused` when it has closed its stdin and will never take another. */
+export interface LinesWritten {
+  readonly n: number
+  readonly refused: boolean
 }
 
 /** Bytes per stream. */
@@ -86,12 +97,22 @@ export interface Execution {
   readonly pid: number
   readonly startedAtMs: number
   readonly hasEnded: boolean
+  /** What both files hold now. */
+  readonly sizes: OutputSizes
   /** Called when either file has grown, and once at once if they already hold bytes; a fast program gives fewer calls. */
   onOutput(listener: (sizes: OutputSizes) => void): void
   /** Resolves after the whole tree is gone, the output is in the files and exit.json is in place. */
   readonly ended: Promise<Exit>
   /** The first cause wins; a later call can only shorten the grace. */
   stop(cause: 'canceled', graceMs?: number): void
+  /** One line for the program's stdin, without its newline. Numbers count from 1; each is written once, however often it is given. */
+  line(n: number, text: string): void
+  /** Called when lines were written, and once at once. */
+  onLines(listener: (written: LinesWritten) => void): void
+  /** Ends the program's stdin; one that still runs after the grace is stopped as by `stop`, with its own grace. */
+  endInput(graceMs: number): void
+  /** Stdout up to here is not needed any more: whole segments below are removed. */
+  heard(stdout: number): void
   /** Null when nothing runs any more. */
   usage(): Promise<Usage | null>
   /** The result is taken: only now may the place be used for another attempt. A worker that is killed may meet it again. */

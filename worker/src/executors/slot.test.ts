@@ -35,7 +35,7 @@ afterEach(() => removeTree(folder))
 
 it('a keeper whose program ends in the moment it is found again is heard: hello and end come in one packet', async () => {
   const slot = new Slot(0, folder, new Zygote({ runtimeDir: folder, python: PYTHON, idleMs: 1_000, toolPath: '/bin' }))
-  const held = { key: 'a', folder, pid: 1, startedAtMs: 1, sizes: NONE, exit: null }
+  const held = { key: 'a', folder, pid: 1, startedAtMs: 1, sizes: NONE, lines: 0, exit: null }
   const words: KeeperMessage[] = [
     { event: 'hello', holds: held },
     { event: 'output', stdout: 7, stderr: 0 },

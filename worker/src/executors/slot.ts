@@ -1,10 +1,11 @@
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readExitRecord } from './exit-record.ts'
 import type { HeldAttempt, KeeperMessage, KeeperOrder, KeeperRequest, SweptAttempt } from './keeper-wire.ts'
 import { KeptExecution } from './kept-execution.ts'
 import { type LineChannel, openChannel } from './line-channel.ts'
-import type { Exit, OutputSizes } from './port.ts'
+import { outputSizes } from './output-files.ts'
+import type { Exit } from './port.ts'
 import type { Zygote } from './zygote.ts'
 
 /** A living keeper says hello in under a millisecond; one that is stopped or stuck never does. */
@@ -107,15 +108,16 @@ export class Slot {
   }
 
   #begin(message: KeeperMessage, order: KeeperOrder, onReleased: () => void): KeptExecution {
-    if (message.event === 'started') return this.#hold({ ...message, exit: null, sizes: NOTHING }, order, onReleased)
+    if (message.event === 'started')
+      return this.#hold({ ...message, exit: null, sizes: NOTHING, lines: 0 }, order, onReleased)
     if (message.event !== 'ended')
       throw new Error(`slot ${this.number} did not start ${order.key}: ${describe(message)}`)
     const { exit, sizes } = message
-    return this.#hold({ pid: 0, startedAtMs: exit.startedAtMs, exit, sizes }, order, onReleased)
+    return this.#hold({ pid: 0, startedAtMs: exit.startedAtMs, exit, sizes, lines: exit.lines ?? 0 }, order, onReleased)
   }
 
   #hear(message: KeeperMessage): void {
-    const answer = message.event === 'output' || message.event === 'usage' ? null : this.#answer
+    const answer = TOLD_UNASKED.has(message.event) ? null : this.#answer
     if (answer !== null) this.#answer = null
     if (answer === null) this.#execution?.hear(message)
     else answer(message)
@@ -136,7 +138,7 @@ export class Slot {
   async #sweep(execution: KeptExecution): Promise<void> {
     const swept = await this.#zygote.sweep(this.number, 'sweep')
     if (swept?.key !== execution.key) return
-    execution.hear({ event: 'ended', sizes: await outputSizes(swept), exit: await readExit(swept) })
+    execution.hear({ event: 'ended', sizes: await outputSizes(swept.folder), exit: await readExit(swept) })
   }
 
   #send(request: KeeperRequest): boolean {
@@ -162,8 +164,12 @@ export class Slot {
   }
 
   async #holdSwept(swept: SweptAttempt, onReleased: () => void): Promise<KeptExecution> {
-    const [sizes, exit] = [await outputSizes(swept), await readExit(swept)]
-    return this.#hold({ pid: 0, startedAtMs: swept.startedAtMs, sizes, exit }, swept, onReleased)
+    const [sizes, exit] = [await outputSizes(swept.folder), await readExit(swept)]
+    return this.#hold(
+      { pid: 0, startedAtMs: swept.startedAtMs, sizes, lines: exit.lines ?? 0, exit },
+      swept,
+      onReleased,
+    )
   }
 
   async #forget(): Promise<void> {
@@ -172,15 +178,8 @@ export class Slot {
 }
 
 const NOTHING = { stdout: 0, stderr: 0 }
-
-async function outputSizes({ folder }: SweptAttempt): Promise<OutputSizes> {
-  const size = (name: string) =>
-    stat(join(folder, name)).then(
-      ({ size }) => size,
-      () => 0,
-    )
-  return { stdout: await size('stdout'), stderr: await size('stderr') }
-}
+/** All else answers what was asked last. */
+const TOLD_UNASKED: ReadonlySet<KeeperMessage['event']> = new Set(['output', 'lines', 'usage'])
 
 /** The keeper and the zygote both write it before anyone is told; without it nothing is known about the end. */
 async function readExit({ folder, key, startedAtMs }: SweptAttempt): Promise<Exit> {

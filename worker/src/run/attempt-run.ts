@@ -1,24 +1,15 @@
-import {
-  type AttemptReport,
-  type EndedReport,
-  formatSize,
-  type GpuSample,
-  type Offer,
-  outcomeOf,
-  type ProgramOutcome,
-} from '@stoker/protocol'
+import type { EndedReport, GpuSample, Offer } from '@stoker/protocol'
 import { ProgramWatch } from '../events/program-watch.ts'
 import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
 import type { Delivery } from './delivery.ts'
 import { OutputFollower } from './follow.ts'
 import type { OutputsStep } from './outputs-step.ts'
+import { endedReport, type ProgramFate, programFate } from './program-end.ts'
+import { StartTelling } from './start-telling.ts'
 import { UsageMeter } from './usage.ts'
 
 /** Between SIGTERM and SIGKILL for a program that is asked to stop. */
 export const GRACE_MS = 10_000
-
-/** A program that ends sooner than this is told in one report with its end: one commit at the hub instead of two. */
-const FOLD_MS = 15
 
 export interface StopReason {
   readonly cause: 'canceled' | 'stale' | 'shutdown' | 'session'
@@ -37,7 +28,7 @@ export class AttemptRun {
   readonly #follower: OutputFollower
   readonly #meter: UsageMeter
   readonly #outputs: OutputsStep
-  readonly #running: AttemptReport | null
+  readonly #start: StartTelling
   #stop: StopReason | null = null
   #sizes = { stdout: 0, stderr: 0 }
 
@@ -53,8 +44,10 @@ export class AttemptRun {
     this.#execution = execution
     this.#delivery = delivery
     this.#outputs = outputs
-    this.#running =
-      isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation }
+    this.#start = new StartTelling(
+      delivery,
+      isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation },
+    )
     this.#meter = new UsageMeter(offer.gpus)
     this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
     this.#follower = new OutputFollower(execution.folder, this.#watch)
@@ -67,19 +60,13 @@ export class AttemptRun {
       if (!this.#execution.hasEnded) this.#delivery.output(this.offer.fence, sizes)
       void this.#follower.upTo(sizes)
     })
-    let isTold = this.#running === null
-    const telling = setTimeout(() => {
-      isTold = true
-      if (this.#running !== null) this.#delivery.report([this.#running])
-    }, FOLD_MS)
     const exit = await this.#execution.ended
-    if (this.offer.spec.outputs.length === 0) clearTimeout(telling)
+    if (this.offer.spec.outputs.length === 0) this.#start.hold()
     else this.#delivery.output(this.offer.fence, this.#sizes)
     await this.#follower.upTo(this.#sizes)
     this.#watch.end()
     const ended = await this.#outputs.finish(this.#endedReport(exit))
-    clearTimeout(telling)
-    this.#delivery.report(isTold || this.#running === null ? [ended] : [this.#running, ended], this.#sizes)
+    this.#delivery.report(this.#start.with(ended), this.#sizes)
     await this.#execution.release()
   }
 
@@ -94,60 +81,16 @@ export class AttemptRun {
   }
 
   #endedReport(exit: Exit): EndedReport {
-    const { outcome, error, note } = this.#outcome(exit)
-    const result = this.#watch.result
-    const ran = exit.startError === null && !exit.keeperLost
-    return {
-      kind: 'ended',
-      fence: this.offer.fence,
-      at: exit.endedAtMs,
-      outcome,
-      startedAt: exit.startError === null ? exit.startedAtMs : null,
-      exitCode: exit.exitCode,
-      signal: exit.signal,
-      error,
-      note:
-        [note, result.note, droppedNote(exit, this.offer.spec.outputLimitBytes)].filter(n => n !== null).join('; ') ||
-        null,
-      result: result.value as EndedReport['result'],
-      usage: ran ? this.#meter.total(exit) : null,
-    }
+    const { value, note } = this.#watch.result
+    const result = value as EndedReport['result']
+    const usage = exit.startError === null && !exit.keeperLost ? this.#meter.total(exit) : null
+    return endedReport(this.offer, exit, this.#fate(exit), { result, note, usage })
   }
 
-  #outcome(exit: Exit): Omit<ProgramOutcome, 'outcome'> & { readonly outcome: EndedReport['outcome'] } {
-    if (exit.keeperLost) return lost('its keeper vanished: the machine restarted or the keeper was killed')
-    if (exit.stoppedBy === 'abandoned') return lost('no worker came back to it in time')
-    if (exit.startError !== null) return { outcome: 'failed', error: exit.startError, note: null }
-    if (exit.overDisk === true) return { outcome: 'failed', error: overDisk(this.offer), note: null }
-    if (exit.stoppedBy === 'canceled' && this.#stop?.cause === 'shutdown') return lost(this.#stop.text)
-    return outcomeOf({
-      finish: this.#watch.finish,
-      exitCode: exit.exitCode,
-      signal: exit.signal,
-      oomLimitText: exit.oom ? formatSize(this.offer.spec.resources.memoryBytes ?? 0) : null,
-      deadlinePassed: exit.stoppedBy === 'deadline',
-      canceledBy: exit.stoppedBy === 'canceled' ? (this.#stop?.text ?? 'canceled') : null,
-      lastStderr: this.#watch.lastStderr,
-    })
+  #fate(exit: Exit): ProgramFate {
+    const { finish, lastStderr } = this.#watch
+    return programFate(this.offer, exit, { finish, lastStderr, stop: this.#stop })
   }
-}
-
-function lost(error: string) {
-  return { outcome: 'lost' as const, error, note: null }
-}
-
-function overDisk({ spec }: Offer): string {
-  const limit = spec.resources.diskBytes
-  return limit === null
-    ? 'out of disk: its work folder took what the worker had free but a reserve'
-    : `out of disk: its work folder grew beyond the limit of ${formatSize(limit)}`
-}
-
-function droppedNote({ droppedBytes }: Exit, limitBytes: number): string | null {
-  const dropped = droppedBytes.stdout + droppedBytes.stderr
-  return dropped === 0
-    ? null
-    : `${formatSize(dropped)} of output above the limit of ${formatSize(limitBytes)} were dropped`
 }
 
 export type Launch = Omit<

@@ -7,4 +7,6 @@ export interface Delivery {
   /** The output files have grown; bytes are read from them when they are sent. */
   output(fence: Fence, sizes: Readonly<Record<OutputStream, number>>): void
   progress(fence: Fence, progress: Progress): void
+  /** The program of a session is ready for tasks. */
+  ready(fence: Fence): void
 }

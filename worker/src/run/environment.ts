@@ -12,12 +12,14 @@ export interface Surroundings {
   readonly modelsFolder: string
   /** Secrets the spec asked for as variables. */
   readonly secretEnv?: Readonly<Record<string, string>> | undefined
+  /** Of a session: the task that it is started for, if there is one already; the others come on its stdin. */
+  readonly opener?: Offer | undefined
   readonly gpus: readonly { readonly uuid: string; readonly index: number; readonly simulated: boolean }[]
 }
 
 /** The exact environment of a program. Later lines win: inherited, metadata, the spec's own, then what the worker knows for certain. */
 export function programEnv(offer: Offer, surroundings: Surroundings): Record<string, string> {
-  const { isolation, workerEnv, gpus } = surroundings
+  const { isolation, workerEnv, gpus, opener = offer } = surroundings
   const inherited = Object.fromEntries(
     INHERITED.flatMap(name => (workerEnv[name] === undefined ? [] : [[name, workerEnv[name]]])),
   )
@@ -28,10 +30,11 @@ export function programEnv(offer: Offer, surroundings: Surroundings): Record<str
     HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
     PYTHONUNBUFFERED: '1',
     MODEL_NAME: '',
-    ...metadataEnv(offer.spec.input),
+    ...metadataEnv(opener.spec.input),
     ...offer.spec.env,
     ...surroundings.secretEnv,
-    TASK_ID: offer.id,
+    TASK_ID: opener.id,
+    ...(offer.spec.session === null ? {} : { SESSION_ID: offer.id }),
     STOKER_JOB_ID: offer.id,
     MODEL_PATH: surroundings.modelsFolder,
     GPU_DEVICE: gpus[0] === undefined ? '' : String(gpus[0].index),

@@ -29,6 +29,7 @@ function running(spec: JobSpecInput) {
     report: (told: readonly AttemptReport[]) => reports.push(...told),
     output: (_: unknown, { stdout }: { stdout: number }) => sizes.push(stdout),
     progress: () => {},
+    ready: () => {},
   }
   const run = new InlineRun(anOffer(spec), { delivery, workspaces: new Workspaces(root), now: () => 5, ended: over })
   return { run, reports, sizes, ended }

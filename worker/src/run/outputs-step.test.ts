@@ -25,7 +25,10 @@ function aReport(of: Partial<EndedReport> = {}): EndedReport {
 
 function aStep(outputs: string[] = ['out/*', 'c.txt']) {
   const progress: Progress[] = []
-  const delivery = { report: () => {}, output: () => {}, progress: (_: unknown, p: Progress) => progress.push(p) }
+  const delivery = {
+    ...{ report: () => {}, output: () => {}, ready: () => {} },
+    progress: (_: unknown, p: Progress) => progress.push(p),
+  }
   return { step: new OutputsStep(anOffer({ outputs }), folder(), there().transfers, delivery), progress }
 }
 

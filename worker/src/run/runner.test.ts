@@ -30,7 +30,15 @@ it('a worker that was killed after its job was over gives the place of that job 
   const release = () => Promise.resolve(void released++)
   const taken: Execution = {
     ...{ key: '1-1-1', folder: join(folder, '1-1-1'), pid: 0, startedAtMs: 1, ended: Promise.resolve(EXIT) },
-    ...{ hasEnded: true, onOutput: () => {}, stop: () => {}, usage: () => Promise.resolve(null), release },
+    ...{
+      hasEnded: true,
+      sizes: NOTHING,
+      onOutput: () => {},
+      stop: () => {},
+      usage: () => Promise.resolve(null),
+      release,
+    },
+    ...{ line: () => {}, onLines: () => {}, endInput: () => {}, heard: () => {} },
   }
   const runner = new Runner(await ports([taken]))
   expect(await runner.reattach(new Set())).toEqual([])
@@ -44,7 +52,7 @@ async function ports(found: readonly Execution[]): Promise<RunnerPorts> {
     reattach: () => Promise.resolve(found),
     close: () => Promise.resolve(),
   }
-  const delivery: Delivery = { report: () => {}, output: () => {}, progress: () => {} }
+  const delivery: Delivery = { report: () => {}, output: () => {}, progress: () => {}, ready: () => {} }
   return {
     ...{ executor, delivery, workspaces: new Workspaces(join(folder, 'attempts')), abilities: ABILITIES, now: () => 1 },
     ...{ gpus: [], python: null, visiblePaths: [], modelsFolder: folder, env: {} },

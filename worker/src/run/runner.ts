@@ -13,7 +13,10 @@ import { InlineRun } from './inline-run.ts'
 import { chooseIsolation } from './isolation.ts'
 import { endedExecution } from './left-over.ts'
 import { OutputsStep } from './outputs-step.ts'
+import { unstartedReport } from './program-end.ts'
 import { SecretsWithheld } from './secrets.ts'
+import { SessionRun } from './session-run.ts'
+import { Sessions } from './sessions.ts'
 import { Declined, type SetUpPorts, setUpProgram } from './set-up.ts'
 
 export interface RunnerPorts extends SetUpPorts {
@@ -23,7 +26,8 @@ export interface RunnerPorts extends SetUpPorts {
 /** All attempts of this worker, from their offer to their end. */
 export class Runner {
   readonly #ports: RunnerPorts
-  readonly #runs = new Map<string, AttemptRun>()
+  readonly #runs = new Map<string, AttemptRun | SessionRun>()
+  readonly #sessions: Sessions
   readonly #inline = new Map<string, InlineRun>()
   /** Stops that came while the program was still being set up. */
   readonly #early = new Map<string, StopReason>()
@@ -32,10 +36,11 @@ export class Runner {
 
   constructor(ports: RunnerPorts) {
     this.#ports = ports
+    this.#sessions = new Sessions(ports)
   }
 
   get count(): number {
-    return this.#runs.size + this.#inline.size + this.#settingUp.size
+    return this.#runs.size + this.#inline.size + this.#settingUp.size + this.#sessions.taskCount
   }
 
   /** Devices that running programs have. */
@@ -44,12 +49,14 @@ export class Runner {
   }
 
   start(offer: Offer): void {
-    if (isInline(offer.spec.type)) this.#startInline(offer)
+    if (offer.spec.type === 'task') this.#sessions.take(offer)
+    else if (isInline(offer.spec.type)) this.#startInline(offer)
     else void this.#startProgram(offer)
   }
 
   stop(fence: Fence, reason: StopReason): void {
     const key = fenceKey(fence)
+    if (this.#sessions.stopTask(fence, reason)) return
     this.#inline.get(key)?.stop(reason)
     const run = this.#runs.get(key)
     if (run !== undefined) run.stop(reason, reason.cause === 'stale' ? 0 : undefined)
@@ -60,6 +67,11 @@ export class Runner {
     for (const run of [...this.#inline.values()]) run.stop(reason)
     for (const key of this.#settingUp.keys()) this.#stopEarly(key, reason)
     for (const run of this.#runs.values()) run.stop(reason, graceMs)
+  }
+
+  /** No tasks come any more: sessions finish those they have, and leave. */
+  drain(on: boolean): void {
+    this.#sessions.drain(on)
   }
 
   /** Resolves when nothing runs. */
@@ -81,7 +93,8 @@ export class Runner {
     const samples = await Promise.all(
       [...this.#runs.values()].map(async run => {
         const usage = await run.sample(gpus, now)
-        return usage === null ? [] : [{ fence: run.offer.fence, progress: null, ...usage }]
+        const ready = run instanceof SessionRun ? { ready: run.isReady } : {}
+        return usage === null ? [] : [{ fence: run.offer.fence, progress: null, ...usage, ...ready }]
       }),
     )
     return samples.flat()
@@ -92,13 +105,16 @@ export class Runner {
     const { workspaces, executor } = this.#ports
     const executions = new Map((await executor?.reattach())?.map(execution => [execution.key, execution]))
     const holding: Holding[] = []
-    for (const { key, offer } of await workspaces.left()) {
+    const left = await workspaces.left()
+    this.#sessions.expectLeft(left, told)
+    for (const { key, offer } of left) {
       const execution = executions.get(key) ?? (await endedExecution(workspaces.folderOfKey(key), key))
       if (offer !== null && told.has(key)) {
         await executions.get(key)?.release()
         executions.delete(key)
         holding.push({ fence: offer.fence, state: 'ended', startedAt: null })
-      } else if (offer !== null && execution !== null) {
+      } else if (offer?.spec.type === 'task') continue
+      else if (offer !== null && execution !== null) {
         this.#follow(offer, execution, null)
         executions.delete(key)
         holding.push({ fence: offer.fence, state: 'running', startedAt: execution.startedAtMs })
@@ -107,6 +123,7 @@ export class Runner {
         holding.push({ fence: offer.fence, state: 'starting', startedAt: null })
       } else await workspaces.removeKey(key)
     }
+    holding.push(...this.#sessions.resumed())
     for (const execution of executions.values()) endUnknown(execution)
     return holding
   }
@@ -133,8 +150,10 @@ export class Runner {
     const key = fenceKey(offer.fence)
     const stop = new AbortController()
     this.#settingUp.set(key, stop)
+    if (offer.spec.session !== null) this.#sessions.expect(key)
     try {
-      const execution = await setUpProgram(offer, this.#ports, { signal: stop.signal, isAgain })
+      const opener = () => this.#sessions.firstTask(key)
+      const execution = await setUpProgram(offer, this.#ports, { signal: stop.signal, isAgain, opener })
       this.#settingUp.delete(key)
       this.#follow(offer, execution, this.#isolationOf(offer))
       const early = this.#early.get(key)
@@ -157,39 +176,31 @@ export class Runner {
     const key = fenceKey(offer.fence)
     const { delivery, transfers } = this.#ports
     const outputs = new OutputsStep(offer, execution.folder, transfers, delivery)
-    const run = new AttemptRun(offer, execution, delivery, isolation, outputs)
+    const run =
+      offer.spec.session === null
+        ? new AttemptRun(offer, execution, delivery, isolation, outputs)
+        : this.#sessions.begin(offer, execution, outputs, isolation)
     this.#runs.set(key, run)
     void run
       .follow()
       .catch(error => this.#setUpFailed(offer, error))
       .finally(() => {
         this.#runs.delete(key)
+        this.#sessions.over(key)
         this.#maybeIdle()
       })
   }
 
   #setUpFailed(offer: Offer, error: unknown, early?: StopReason): void {
     const { delivery, now } = this.#ports
+    this.#sessions.over(fenceKey(offer.fence))
     const reason = early?.text ?? (error instanceof Error ? error.message : String(error))
     if (error instanceof Declined || (error instanceof SecretsWithheld && !error.final)) {
       delivery.report([{ kind: 'declined', fence: offer.fence, at: now(), reason }])
       return
     }
-    delivery.report([
-      {
-        kind: 'ended',
-        fence: offer.fence,
-        at: now(),
-        outcome: early === undefined ? 'failed' : early.cause === 'shutdown' ? 'lost' : 'canceled',
-        startedAt: null,
-        exitCode: null,
-        signal: null,
-        error: reason,
-        note: null,
-        result: null,
-        usage: null,
-      },
-    ])
+    const outcome = early === undefined ? 'failed' : early.cause === 'shutdown' ? 'lost' : 'canceled'
+    delivery.report([unstartedReport(offer.fence, now(), { outcome, error: reason, note: null })])
   }
 
   #maybeIdle(): void {

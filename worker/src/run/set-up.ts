@@ -32,11 +32,15 @@ export interface SetUpPorts {
 /** The worker cannot run the offer at all: another worker may. */
 export class Declined extends Error {}
 
-/** Workspace, inputs, program: the steps until it runs. `isAgain` goes on with a workspace whose inputs an earlier process did not finish. */
+/** Workspace, inputs, program: the steps until it runs. `opener` is asked last: the task a session is started for, if any. `isAgain` goes on with a workspace whose inputs an earlier process did not finish. */
 export async function setUpProgram(
   offer: Offer,
   ports: SetUpPorts,
-  { signal, isAgain }: { readonly signal: AbortSignal; readonly isAgain: boolean },
+  {
+    signal,
+    isAgain,
+    opener,
+  }: { readonly signal: AbortSignal; readonly isAgain: boolean; readonly opener: () => Offer | undefined },
 ): Promise<Execution> {
   const { executor, workspaces, abilities, python } = ports
   if (executor === null) throw new Declined('this worker has no Python and runs inline types only')
@@ -48,7 +52,7 @@ export async function setUpProgram(
     if (offer.spec.files.length > 0) await fetchInputs(offer, folder, ports, signal, alive)
     const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
     if (offer.spec.files.length > 0) workspaces.fetched(offer.fence)
-    return start(executor, offer, folder, argv, choice, secrets, ports)
+    return start(executor, offer, folder, argv, choice, secrets, ports, opener())
   })
 }
 
@@ -81,6 +85,7 @@ function start(
   choice: Isolation,
   secrets: Awaited<ReturnType<typeof attemptSecrets>>,
   { python, gpus, visiblePaths, modelsFolder, env }: SetUpPorts,
+  opener: Offer | undefined,
 ): Promise<Execution> {
   const mine = gpus.filter(gpu => offer.gpus.includes(gpu.uuid))
   const prefix = python === null || python.prefix.startsWith('/usr') ? [] : [python.prefix]
@@ -93,8 +98,10 @@ function start(
       modelsFolder,
       gpus: mine,
       secretEnv: secrets.env,
+      opener,
     }),
     secrets: secrets.launch,
+    takesLines: offer.spec.session !== null,
     ...choice,
     devices: mine
       .filter(gpu => !gpu.simulated)

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { type Fence, fenceKey, Offer } from '@stoker/protocol'
 import { withoutSecrets } from './secrets.ts'
+import { SessionJournal } from './session-journal.ts'
 
 /** Each attempt has one folder, named by its fence: the offer, the program's work folder, its output, its exit record. */
 export class Workspaces {
@@ -129,7 +130,7 @@ function isAsNew(folder: string): boolean {
     const work = join(folder, 'work')
     const { mode, uid } = lstatSync(work)
     if ((mode & 0o777) !== 0o700 || uid !== process.getuid?.() || readdirSync(work).length > 0) return false
-    if (existsSync(join(folder, 'outputs.json'))) return false
+    if (existsSync(join(folder, 'outputs.json')) || SessionJournal.isIn(folder)) return false
     return ['stdout', 'stderr'].every(name => isEmptied(join(folder, name)))
   } catch {
     return false
