@@ -66,7 +66,15 @@ export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
 
 function aheadOf(state: State, job: number, now: Now): number | null {
   const bucket = state.buckets.get(state.queued.get(job)?.bucket ?? -1)
-  return bucket === undefined ? null : positionOf(state, job, bucket, now).total
+  if (bucket === undefined) return null
+  const { target } = bucket.shape
+  return target === null ? positionOf(state, job, bucket, now).total : olderTasks(state, target, job)
+}
+
+/** Queues of sessions are short. */
+function olderTasks(state: State, target: string, job: number): number {
+  const buckets = [...(state.targets.get(target)?.buckets ?? [])]
+  return buckets.flatMap(bucket => [...state.queued.walk(bucket)]).filter(seq => seq < job).length
 }
 
 const Devices = z.object({ devices: z.array(z.string()) })

@@ -1,4 +1,4 @@
-import type { AttemptRow, JobRow } from '@stoker/protocol'
+import { type AttemptRow, type JobRow, readSpec } from '@stoker/protocol'
 import type { Streams } from '../../outputs/port.ts'
 import { BEGINNING, followJob } from '../../serving/follow-job.ts'
 import type { JobWatch } from '../../serving/job-watch.ts'
@@ -7,6 +7,7 @@ import type { TaskEvent } from './line-events.ts'
 import { noteOf } from './task-labels.ts'
 import { type AttemptFacts, attemptFacts, endOfAttempt } from './task-record.ts'
 import { elapsedSeconds, errorOf, taskState } from './task-status.ts'
+import { containerName } from './task-views.ts'
 import { ToldAttempt } from './told-attempt.ts'
 
 export interface TaskEventPorts {
@@ -15,7 +16,7 @@ export interface TaskEventPorts {
   readonly watch: Pick<JobWatch, 'add'>
   /** The number a device has for clients, null for one that no worker ever showed. */
   readonly deviceId: (uuid: string) => number | null
-  /** The device of the session a task ran in; null for a session without one. */
+  /** The device that a session had first; null for one that has or had none. */
   readonly sessionGpu: (sessionId: string) => Promise<string | null>
 }
 
@@ -94,14 +95,19 @@ interface Opening {
 }
 
 async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
-  const { connection: status } = noteOf(row)
-  const session = sessionOf(row)
-  const sessionGpu = session === null ? null : await ports.sessionGpu(session)
+  const { connection: status, gpu: known = null } = noteOf(row)
+  const spec = readSpec(row.spec)
+  const session = spec.task?.session ?? null
+  const firstGpu = session === null || known !== null ? null : await ports.sessionGpu(session)
+  const container = containerName(spec, row.id)
   return {
-    created: session === null ? { event: 'worker', data: { status: 'created' } } : null,
+    created:
+      session === null
+        ? { event: 'worker', data: { status: 'created', ...(container === null ? {} : { container_id: container }) } }
+        : null,
     opening: ({ gpus, number }, before) => {
-      const uuid = sessionGpu ?? gpus[0]
-      const gpu = uuid === undefined ? null : ports.deviceId(uuid)
+      const uuid = firstGpu ?? gpus[0]
+      const gpu = known ?? (uuid === undefined ? null : ports.deviceId(uuid))
       return {
         event: 'connection',
         data: {
@@ -114,9 +120,4 @@ async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
       }
     },
   }
-}
-
-function sessionOf({ spec }: JobRow): string | null {
-  const { task } = JSON.parse(spec) as { readonly task?: { readonly session?: string | null } }
-  return task?.session ?? null
 }

@@ -10,6 +10,8 @@ export const TASK_LABELS = {
   /** `session_ready` for the task that opened its session, `session_found` for later ones. */
   connection: 'gpu-service.connection',
   onDisconnect: 'gpu-service.on_disconnect',
+  /** The number of the device its session had when the task was put into it. */
+  gpu: 'gpu-service.gpu',
 } as const
 
 export const DIALECT = 'gpu-service'
@@ -22,15 +24,17 @@ export interface TaskNote {
   readonly difficulty: string | null
   readonly connection: Connection
   readonly onDisconnect: OnDisconnect
+  readonly gpu?: number | null
 }
 
-export function labelsOf({ type, difficulty, connection, onDisconnect }: TaskNote): Record<string, string> {
+export function labelsOf({ type, difficulty, connection, onDisconnect, gpu = null }: TaskNote): Record<string, string> {
   return {
     [TASK_LABELS.dialect]: DIALECT,
     [TASK_LABELS.type]: type,
     ...(difficulty === null ? {} : { [TASK_LABELS.difficulty]: difficulty }),
     ...(connection === 'allocated' ? {} : { [TASK_LABELS.connection]: connection }),
     ...(onDisconnect === 'continue' ? {} : { [TASK_LABELS.onDisconnect]: onDisconnect }),
+    ...(gpu === null ? {} : { [TASK_LABELS.gpu]: String(gpu) }),
   }
 }
 
@@ -43,5 +47,6 @@ export function noteOf({ labels }: Pick<JobRow, 'labels'>): TaskNote {
     difficulty: known[TASK_LABELS.difficulty] ?? null,
     connection: connection === 'session_ready' || connection === 'session_found' ? connection : 'allocated',
     onDisconnect: known[TASK_LABELS.onDisconnect] === 'cancel' ? 'cancel' : 'continue',
+    gpu: known[TASK_LABELS.gpu] === undefined ? null : Number(known[TASK_LABELS.gpu]),
   }
 }

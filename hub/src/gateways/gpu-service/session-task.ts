@@ -1,0 +1,102 @@
+import { type JobSpecInput, parseJobSpec, Refused, writeSpec } from '@stoker/protocol'
+import type { SessionState } from '../../engine/sessions.ts'
+import { admit } from './admission.ts'
+import { AnswerError, notFound } from './answer-error.ts'
+import type { KeyHolder } from './api-key.ts'
+import type { GpuServiceContext } from './context.ts'
+import { type PresetTask, programSpec } from './preset-task.ts'
+import { mayUse, sessionById, sessionStatus, waitingSession } from './session-book.ts'
+import { type Connection, labelsOf } from './task-labels.ts'
+import { modelOf } from './task-views.ts'
+
+const RETRY_AFTER_SECONDS = 5
+
+/** Puts a task into the session it names, into one that waits, or into a new one; tells the id of the task. */
+export async function beginSessionTask(
+  context: GpuServiceContext,
+  holder: KeyHolder,
+  task: PresetTask,
+): Promise<string> {
+  if (task.sessionId !== undefined) {
+    await checkNamed(context, holder, task, task.sessionId)
+    return enqueue(context, holder, task, task.sessionId, 'session_found')
+  }
+  const waiting = task.createSession
+    ? null
+    : await context.engine.read(state => waitingSession(state, task.preset.name, holder))
+  if (waiting !== null) return enqueue(context, holder, task, waiting.id, 'session_found')
+  const { difficulty, waits } = task
+  const spec = programSpec(task, 'session', {}, context.presets.settings)
+  const session = await admit(context, { owner: holder.owner, spec, difficulty, waits })
+  return enqueue(context, holder, task, session, 'session_ready')
+}
+
+/** A session that cannot take the task is as good as none; one with another model is the caller's mistake. */
+async function checkNamed(
+  { engine, queries }: GpuServiceContext,
+  holder: KeyHolder,
+  { preset }: PresetTask,
+  id: string,
+): Promise<void> {
+  const session = await engine.read((state): SessionState | null => {
+    const found = sessionById(state, id)
+    if (found === null || !mayUse(found, holder)) return null
+    const status = sessionStatus(state, found)
+    return status === 'waiting' || status === 'working' ? found : null
+  })
+  if (session === null) throw notFound('Session', id)
+  const row = await queries.jobById(session.id)
+  const model = row === null ? null : modelOf(row)
+  const wanted = preset.model ?? preset.name
+  if (model !== wanted)
+    throw new AnswerError(400, `Session ${id} has the model ${model ?? '(none)'}, the task asks for ${wanted}`)
+}
+
+async function enqueue(
+  context: GpuServiceContext,
+  { owner }: KeyHolder,
+  task: PresetTask,
+  session: string,
+  connection: Connection,
+): Promise<string> {
+  const { engine, newId, devices } = context
+  const uuid = await engine.read(state => {
+    const seq = sessionById(state, session)?.seq
+    return seq === undefined ? undefined : state.active.get(seq)?.claim.gpus[0]
+  })
+  const { difficulty, onDisconnect } = task
+  const gpu = uuid === undefined ? null : devices.of(uuid)
+  const labels = labelsOf({ type: 'session', difficulty, connection, onDisconnect, gpu })
+  const parsed = parseJobSpec(taskSpec(task, session, labels))
+  if (!parsed.ok) throw new AnswerError(400, parsed.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))
+  const job = { id: newId(), spec: parsed.spec, specText: writeSpec(parsed.spec), retryOf: null }
+  try {
+    await engine.execute({ kind: 'submit', owner, jobs: [job], key: null, failFast: false, isAdmin: true })
+  } catch (error) {
+    throw refusalOf(error, session)
+  }
+  return job.id
+}
+
+function taskSpec(
+  { preset, metadata, timeoutSeconds }: PresetTask,
+  session: string,
+  labels: Record<string, string>,
+): JobSpecInput {
+  return {
+    type: 'task',
+    name: preset.name,
+    preset: preset.name,
+    task: { session },
+    input: { ...preset.metadata, ...metadata } as NonNullable<JobSpecInput['input']>,
+    timeout: timeoutSeconds,
+    labels,
+  }
+}
+
+function refusalOf(error: unknown, session: string): unknown {
+  if (!(error instanceof Refused)) return error
+  if (error.code === 'session.full')
+    return new AnswerError(503, `Session ${session} queue is full`, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+  return error.code === 'session.not_found' ? notFound('Session', session) : error
+}
