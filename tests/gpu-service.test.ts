@@ -32,9 +32,8 @@ beforeAll(async () => {
           inference: talk,
           short: { ...talk, timeout_seconds: 1, metadata: { mode: 'hang' } },
           cpu: { ...talk, resources: { gpus: 0, cpus: 0.1 } },
-          broken: { command: ['/no/such/program'], isolation: 'none' },
         },
-        echo: { inference: { ...program('gpu_echo.py'), session: { queue: 1 } } },
+        echo: { inference: { ...program('gpu_echo.py'), type: 'session', session: { queue: 1 } } },
       },
     }),
   )
@@ -130,7 +129,6 @@ it.each([
   ['failed', 'inference', { mode: 'fail' }, 'no luck'],
   ['failed', 'inference', { mode: 'crash' }, expect.stringContaining('SIGKILL')],
   ['timeout', 'short', {}, 'Task timeout exceeded'],
-  ['failed', 'broken', {}, expect.any(String)],
 ])('tells how a task ended exactly once, as its last word: %s, %s %o', async (status, task_preset, metadata, error) => {
   await allFree()
   const events = await (await submit({ ...ONE_OFF, task_preset }, metadata)).rest()
@@ -141,7 +139,6 @@ it.each([
     ...(error === undefined ? {} : { error }),
   })
   expect(idsOf(events)).toEqual(upTo(events.length))
-  if (task_preset === 'broken') expect(events.at(-2)).toMatchObject({ event: 'worker', data: { status: 'error' } })
 })
 
 it('ends a task that is cancelled, and frees its GPU when the program is gone', async () => {

@@ -60,12 +60,13 @@ async function enqueue(
   connection: Connection,
 ): Promise<string> {
   const { engine, newId, devices } = context
-  const uuid = await engine.read(state => {
+  const gpus = await engine.read(state => {
     const seq = sessionById(state, session)?.seq
-    return seq === undefined ? undefined : state.active.get(seq)?.claim.gpus[0]
+    return seq === undefined ? undefined : state.active.get(seq)?.claim.gpus
   })
   const { difficulty, onDisconnect } = task
-  const gpu = uuid === undefined ? null : devices.of(uuid)
+  const [uuid] = gpus ?? []
+  const gpu = gpus === undefined ? undefined : uuid === undefined ? null : devices.of(uuid)
   const labels = labelsOf({ type: 'session', difficulty, connection, onDisconnect, gpu })
   const parsed = parseJobSpec(taskSpec(task, session, labels))
   if (!parsed.ok) throw new AnswerError(400, parsed.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))

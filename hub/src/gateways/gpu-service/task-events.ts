@@ -42,6 +42,7 @@ export async function* taskEvents(
       created: task.created,
     })
   let told = tell(1)
+  if (task.atOnce !== null) yield { kind: 'events', events: [task.atOnce] }
 
   async function learn(): Promise<TaskNews> {
     if (told.number > 1 || told.number < row.attempts) earlier = await queries.attemptsOf(row.seq)
@@ -90,34 +91,37 @@ function closing(row: JobRow): TaskEvent[] {
 }
 
 interface Opening {
-  readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent
+  /** Of a task in a session that has its place already: told before the task's own turn comes. */
+  readonly atOnce: TaskEvent | null
+  readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent | null
   readonly created: TaskEvent | null
 }
 
 async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
-  const { connection: status, gpu: known = null } = noteOf(row)
+  const { connection: status, gpu: known } = noteOf(row)
   const spec = readSpec(row.spec)
   const session = spec.task?.session ?? null
-  const firstGpu = session === null || known !== null ? null : await ports.sessionGpu(session)
+  const firstGpu = session === null || known !== undefined ? null : await ports.sessionGpu(session)
   const container = containerName(spec, row.id)
+  const connection = (gpu: number | null, message: string | null): TaskEvent => ({
+    event: 'connection',
+    data: {
+      status,
+      task_id: row.id,
+      ...(gpu === null ? {} : { gpu_id: gpu }),
+      ...(session === null ? {} : { session_id: session }),
+      ...(message === null ? {} : { message }),
+    },
+  })
+  const created = { status: 'created', ...(container === null ? {} : { container_id: container }) }
   return {
-    created:
-      session === null
-        ? { event: 'worker', data: { status: 'created', ...(container === null ? {} : { container_id: container }) } }
-        : null,
+    atOnce: known === undefined ? null : connection(known, null),
+    created: session === null ? { event: 'worker', data: created } : null,
     opening: ({ gpus, number }, before) => {
+      if (known !== undefined && before === null) return null
       const uuid = firstGpu ?? gpus[0]
       const gpu = known ?? (uuid === undefined ? null : ports.deviceId(uuid))
-      return {
-        event: 'connection',
-        data: {
-          status,
-          task_id: row.id,
-          ...(gpu === null ? {} : { gpu_id: gpu }),
-          ...(session === null ? {} : { session_id: session }),
-          ...(before === null ? {} : { message: `attempt ${number}, the one before ${before}` }),
-        },
-      }
+      return connection(gpu, before === null ? null : `attempt ${number}, the one before ${before}`)
     },
   }
 }
