@@ -17,6 +17,7 @@ const SLOW = [
     'backup',
     'planted',
     'deferred-commits',
+    'session-run',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
 ]
