@@ -296,7 +296,7 @@ it('keeps a program between the tasks of a session, and frees its GPU when the s
 it('takes a one-off program as a session', async () => {
   await allFree()
   const events = await (await submit({ ...ONE_OFF, task_type: 'session', create_session: true })).rest()
-  expect(events[0]?.data.status).toBe('session_ready')
+  expect(events[0]?.data).toMatchObject({ status: 'session_ready', gpu_id: 0 })
   expect(events.at(-1)?.data).toMatchObject({ status: 'completed' })
   await allFree()
 })

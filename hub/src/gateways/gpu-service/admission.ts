@@ -14,6 +14,8 @@ export interface Admission {
   readonly difficulty: Difficulty
   /** It may stay queued; otherwise it is placed at once or refused. */
   readonly waits: boolean
+  /** Comes in the same moment as the job, behind it, and is ended with it. */
+  readonly followedBy?: ((id: string) => Promise<unknown>) | undefined
 }
 
 /** The id of a job that is durable and has its GPU, or waits for it as asked; everything else is an answer with its status. */
@@ -33,7 +35,8 @@ export async function admit(context: GpuServiceContext, admission: Admission): P
     return needsGpu && !waits && !hasFree(state, difficulty) ? noGpu(difficulty) : null
   })
   if (refusal !== null) throw refusal
-  const { firstSeq: seq } = await engine.execute({ kind: 'submit', owner, jobs: [job], key: null, failFast: false })
+  const submitted = engine.execute({ kind: 'submit', owner, jobs: [job], key: null, failFast: false })
+  const [{ firstSeq: seq }] = await Promise.all([submitted, admission.followedBy?.(id)])
   if (waits || (await engine.read(({ active }) => active.has(seq)))) return id
   const { effect } = await engine.execute({ kind: 'cancel', job: seq, by: 'gpu-service: nothing was free for it' })
   if (effect === 'ended') return id

@@ -6,7 +6,7 @@ import type { KeyHolder } from './api-key.ts'
 import type { GpuServiceContext } from './context.ts'
 import { type PresetTask, programSpec } from './preset-task.ts'
 import { mayUse, sessionById, sessionStatus, waitingSession } from './session-book.ts'
-import { type Connection, labelsOf } from './task-labels.ts'
+import { labelsOf, type TaskNote } from './task-labels.ts'
 import { modelOf } from './task-views.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -19,16 +19,23 @@ export async function beginSessionTask(
 ): Promise<string> {
   if (task.sessionId !== undefined) {
     await checkNamed(context, holder, task, task.sessionId)
-    return enqueue(context, holder, task, task.sessionId, 'session_found')
+    return joinSession(context, holder, task, task.sessionId)
   }
   const waiting = task.createSession
     ? null
     : await context.engine.read(state => waitingSession(state, task.preset.name, holder))
-  if (waiting !== null) return enqueue(context, holder, task, waiting.id, 'session_found')
+  if (waiting !== null) return joinSession(context, holder, task, waiting.id)
   const { difficulty, waits } = task
   const spec = programSpec(task, 'session', {}, context.presets.settings)
-  const session = await admit(context, { owner: holder.owner, spec, difficulty, waits })
-  return enqueue(context, holder, task, session, 'session_ready')
+  const id = context.newId()
+  await admit(context, {
+    owner: holder.owner,
+    spec,
+    difficulty,
+    waits,
+    followedBy: session => submitTask(context, holder, task, { id, session, connection: 'session_ready' }),
+  })
+  return id
 }
 
 /** A session that cannot take the task is as good as none; one with another model is the caller's mistake. */
@@ -52,31 +59,46 @@ async function checkNamed(
     throw new AnswerError(400, `Session ${id} has the model ${model ?? '(none)'}, the task asks for ${wanted}`)
 }
 
-async function enqueue(
+interface TaskPlace extends Pick<TaskNote, 'connection' | 'gpu'> {
+  readonly id: string
+  readonly session: string
+}
+
+async function joinSession(
   context: GpuServiceContext,
-  { owner }: KeyHolder,
+  holder: KeyHolder,
   task: PresetTask,
   session: string,
-  connection: Connection,
 ): Promise<string> {
   const { engine, newId, devices } = context
   const gpus = await engine.read(state => {
     const seq = sessionById(state, session)?.seq
     return seq === undefined ? undefined : state.active.get(seq)?.claim.gpus
   })
-  const { difficulty, onDisconnect } = task
   const [uuid] = gpus ?? []
   const gpu = gpus === undefined ? undefined : uuid === undefined ? null : devices.of(uuid)
+  const id = newId()
+  await submitTask(context, holder, task, { id, session, connection: 'session_found', gpu })
+  return id
+}
+
+/** Makes the task at once, within this turn: one that opens a session must be in the same commit as the session. */
+async function submitTask(
+  { engine }: GpuServiceContext,
+  { owner }: KeyHolder,
+  task: PresetTask,
+  { id, session, connection, gpu }: TaskPlace,
+): Promise<void> {
+  const { difficulty, onDisconnect } = task
   const labels = labelsOf({ type: 'session', difficulty, connection, onDisconnect, gpu })
   const parsed = parseJobSpec(taskSpec(task, session, labels))
   if (!parsed.ok) throw new AnswerError(400, parsed.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))
-  const job = { id: newId(), spec: parsed.spec, specText: writeSpec(parsed.spec), retryOf: null }
+  const job = { id, spec: parsed.spec, specText: writeSpec(parsed.spec), retryOf: null }
   try {
     await engine.execute({ kind: 'submit', owner, jobs: [job], key: null, failFast: false, isAdmin: true })
   } catch (error) {
     throw refusalOf(error, session)
   }
-  return job.id
 }
 
 function taskSpec(

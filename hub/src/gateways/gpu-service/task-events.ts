@@ -35,7 +35,7 @@ export async function* taskEvents(
   const { queries } = ports
   let row = known
   let earlier: readonly AttemptRow[] = []
-  const task = await openingOf(ports, known)
+  const task = openingOf(ports, known)
   const tell = (number: number): ToldAttempt =>
     new ToldAttempt(number, {
       opening: facts => task.opening(facts, number === 1 ? null : endOfAttempt(earlier, number - 1)),
@@ -47,6 +47,7 @@ export async function* taskEvents(
   async function learn(): Promise<TaskNews> {
     if (told.number > 1 || told.number < row.attempts) earlier = await queries.attemptsOf(row.seq)
     const facts = attemptFacts(row, earlier, told.number)
+    if (facts !== null && !told.isOpened) await task.meetSession()
     return { kind: 'events', events: facts === null ? [] : told.learn(facts) }
   }
 
@@ -95,13 +96,15 @@ interface Opening {
   readonly atOnce: TaskEvent | null
   readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent | null
   readonly created: TaskEvent | null
+  /** To be called before the first opening: from then on the session of the task is known to have a device, or none. */
+  readonly meetSession: () => Promise<void>
 }
 
-async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
+function openingOf(ports: TaskEventPorts, row: JobRow): Opening {
   const { connection: status, gpu: known } = noteOf(row)
   const spec = readSpec(row.spec)
   const session = spec.task?.session ?? null
-  const firstGpu = session === null || known !== undefined ? null : await ports.sessionGpu(session)
+  let firstGpu: string | null = null
   const container = containerName(spec, row.id)
   const connection = (gpu: number | null, message: string | null): TaskEvent => ({
     event: 'connection',
@@ -116,6 +119,9 @@ async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
   const created = { status: 'created', ...(container === null ? {} : { container_id: container }) }
   return {
     atOnce: known === undefined ? null : connection(known, null),
+    meetSession: async () => {
+      if (session !== null && known === undefined) firstGpu ??= await ports.sessionGpu(session)
+    },
     created: session === null ? { event: 'worker', data: created } : null,
     opening: ({ gpus, number }, before) => {
       if (known !== undefined && before === null) return null
