@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Log, lockFolder } from '@stoker/files'
 import type { Listener, PolicyName } from '@stoker/protocol'
@@ -27,11 +26,10 @@ import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
+import { openPresets } from './open-presets.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
-import { PresetFolder } from './presets/preset-folder.ts'
-import { readSettings } from './presets/settings.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, lookEveryMs, type Retention } from './retention/settings.ts'
@@ -162,19 +160,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   const { retention = DEFAULT_RETENTION } = options
   const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
-  const presetOptions = options.presets ?? {
-    folder: join(folder, 'presets'),
-    settings: readSettings({}),
-    home: homedir(),
-  }
-  const { settings } = presetOptions
-  const presetFolder = await PresetFolder.open({
-    ...presetOptions,
-    keptFile: join(folder, 'presets-in-force.json'),
-    now: Date.now,
+  const presets = await openPresets(options.presets, {
+    folder,
+    engine,
+    queries: store.queries,
+    diskGuard: disk.guard,
     log,
   })
-  const presets = { current: () => presetFolder.current(), settings }
   let isStopping = false
   const limits = {
     ...ORDINARY_LIMITS,
@@ -185,7 +177,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     queries: store.queries,
     streams,
     board,
-    presets,
+    presets: presets.source,
     now: Date.now,
     newId,
     version: VERSION,
@@ -212,7 +204,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     },
     limits,
     listeners,
-    warmthOf: () => ({ live: 0, lastError: null, nextStartAt: null }),
+    warmthOf: presets.warmthOf,
     workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
@@ -229,13 +221,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
   })
   gateway.listen(api.server as Server)
-  const firing = new Firing({ engine, queries: store.queries, now: Date.now, newId, presets, diskGuard: disk.guard })
+  const firing = new Firing(shared)
   const timers = [
     setInterval(() => {
       clock.tick()
       void engine.execute({ kind: 'tick' }).catch(() => {})
       void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`))
-      void presetFolder.current().catch(error => log('warn', `the presets cannot be looked at: ${error}`))
+      void presets.tick().catch(error => log('warn', `presets wait for the next second: ${error}`))
       void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
     }, TICK_MS),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),
@@ -257,6 +249,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
     gateway.close()
+    await presets.close()
     await webhooks.close()
     await gpuService.close()
     await api.close()
