@@ -20,7 +20,9 @@ const rooms = {
     'hub/src/scheduler/explain',
     'hub/src/schedules',
     'hub/src/presets',
+    'hub/src/serving',
   ],
+  'hub/src/serving': ['protocol', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/presets': ['protocol', 'files', 'hub/src/engine', 'hub/src/store/port.ts'],
   'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/presets', 'hub/src/store/port.ts'],
   'hub/src/gateways': [
@@ -29,6 +31,8 @@ const rooms = {
     'hub/src/engine',
     'hub/src/session',
     'hub/src/outputs',
+    'hub/src/presets',
+    'hub/src/serving',
     'hub/src/store/port.ts',
   ],
   'hub/src/webhooks': ['protocol', 'net', 'hub/src/engine', 'hub/src/store/port.ts'],

@@ -24,6 +24,8 @@ export type HubCommand =
       readonly policy: PolicyName
       readonly retention: Retention
       readonly presets: PresetOptions
+      /** Undefined: the GPU-service API has no port of its own. */
+      readonly gpuServicePort: number | undefined
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -44,7 +46,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 export function readCommand(argv: readonly string[], env: Environment = process.env): HubCommand {
   const [command, ...rest] = argv
   const { values } = parseArgs({
-    args: rest,
+    args: withPort(rest),
     options: {
       data: { type: 'string' },
       host: { type: 'string', default: '127.0.0.1' },
@@ -71,6 +73,7 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       'insecure-secrets': { type: 'boolean', default: false },
       presets: { type: 'string' },
       quiet: { type: 'boolean', default: false },
+      'gpu-service': { type: 'string' },
     },
   })
   if (command === 'check-presets')
@@ -89,6 +92,7 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       policy: policyOf(values.policy),
       retention: retentionOf(values),
       presets: presetsIn(values.presets ?? join(data, 'presets'), env),
+      gpuServicePort: gpuServicePort(values['gpu-service'] ?? env.STOKER_GPU_SERVICE),
       insecure: values.insecure,
       ...tlsOf(values),
       webhookHosts: values['webhook-allow'] ?? [],
@@ -105,6 +109,20 @@ export function readCommand(argv: readonly string[], env: Environment = process.
 
 function presetsIn(folder: string, env: Environment): PresetOptions {
   return { folder: resolve(folder), settings: readSettings(env), home: homedir() }
+}
+
+const GPU_SERVICE_PORT = '8001'
+
+/** The port may be left out behind --gpu-service. */
+function withPort(args: readonly string[]): string[] {
+  const at = args.indexOf('--gpu-service')
+  const next = args[at + 1]
+  if (at < 0 || (next !== undefined && !next.startsWith('-'))) return [...args]
+  return [...args.slice(0, at + 1), GPU_SERVICE_PORT, ...args.slice(at + 1)]
+}
+
+function gpuServicePort(text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : portOf(text, '--gpu-service')
 }
 
 const TLS_ADDRESS = 'https://0.0.0.0:7443'
@@ -143,10 +161,10 @@ function rateOf(text: string | undefined): number | null | undefined {
   return rate === 0 ? null : rate
 }
 
-function portOf(text: string): number {
+function portOf(text: string, option = '--port'): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new Error(`--port is a whole number from 0 to 65535, found ${text}`)
+    throw new Error(`${option} is a whole number from 0 to 65535, found ${text}`)
   return port
 }
 

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { type Log, lockFolder, sha256, writeAtomic } from '@stoker/files'
+import { type Log, lockFolder } from '@stoker/files'
 import type { Listener, PolicyName } from '@stoker/protocol'
 import { pino } from 'pino'
 import { createApi, SERVER_OPTIONS } from './api/create-api.ts'
 import { answerBrokenRequest } from './api/problems.ts'
-import { ORDINARY_LIMITS } from './api/rate-limit.ts'
 import { viewJob } from './api/views.ts'
 import { webhookKey } from './api/webhooks.ts'
 import { Clock } from './clock.ts'
@@ -19,9 +18,9 @@ import { Core } from './engine/core.ts'
 import { LiveBoard } from './engine/live-board.ts'
 import { carryLiveness } from './engine/liveness.ts'
 import { EngineLoop } from './engine/loop.ts'
-import { Recovering } from './engine/recover.ts'
-import type { State } from './engine/state.ts'
+import { makeAdminToken, recover, startEpoch } from './first-steps.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import { openGpuService } from './gpu-service-door.ts'
 import { ownCertificate, readCertificate } from './listeners/certificate.ts'
 import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
@@ -40,7 +39,8 @@ import { schedulingRules } from './scheduler/rules.ts'
 import { waitCode } from './scheduler/wait-code.ts'
 import { Firing } from './schedules/firing.ts'
 import { SecretVault } from './secret-vault.ts'
-import { DiskFull, type Store } from './store/port.ts'
+import { ORDINARY_LIMITS } from './serving/rate-limit.ts'
+import { DiskFull } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
 import { WebhookDispatcher } from './webhooks/dispatcher.ts'
@@ -71,6 +71,8 @@ export interface HubOptions {
   /** Requests a second of one owner; null for any number. */
   readonly rateLimit?: number | null | undefined
   readonly presets?: PresetOptions | undefined
+  /** A port of its own for the GPU-service API, which is below /gpu in any case. */
+  readonly gpuServicePort?: number | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -80,6 +82,8 @@ export interface Hub {
   readonly url: string
   readonly epoch: number
   readonly listeners: readonly Listener[]
+  /** Where the GPU-service API has a port of its own. */
+  readonly gpuService: string | null
   close(): Promise<void>
 }
 
@@ -156,26 +160,41 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   const { retention = DEFAULT_RETENTION } = options
   const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
-  const shared = { engine, queries: store.queries, diskGuard: disk.guard, log }
-  const presets = await openPresets(options.presets, { folder, ...shared })
+  const presets = await openPresets(options.presets, {
+    folder,
+    engine,
+    queries: store.queries,
+    diskGuard: disk.guard,
+    log,
+  })
   let isStopping = false
-  const api = await createApi({
+  const limits = {
+    ...ORDINARY_LIMITS,
+    perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
+  }
+  const shared = {
     engine,
     queries: store.queries,
     streams,
-    blobs,
     board,
-    gc,
+    presets: presets.source,
     now: Date.now,
     newId,
+    version: VERSION,
+    diskGuard: disk.guard,
+    isStopping: () => isStopping,
+  }
+  const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
+  const api = await createApi({
+    ...shared,
+    front: gpuService.front,
+    blobs,
+    gc,
     random: randomBytes,
     vault,
-    version: VERSION,
     startedAt: Date.now(),
-    diskGuard: disk.guard,
     unschedulable: schedulingRules.unschedulable,
     explain: (state, job) => explainJob(state, policy, job, clock.now()),
-    isStopping: () => isStopping,
     metrics: [commits.seconds, commits.changes, plans.seconds],
     waitCode,
     dataSizes: dataSizes(folder, Date.now),
@@ -183,12 +202,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       newSecret: () => signingSecret(randomBytes(24)),
       ping: webhook => webhooks.ping(webhook, `${webhook.id}.${newId()}`),
     },
-    limits: {
-      ...ORDINARY_LIMITS,
-      perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
-    },
+    limits,
     listeners,
-    presets: presets.source,
     warmthOf: presets.warmthOf,
     workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
@@ -206,7 +221,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
   })
   gateway.listen(api.server as Server)
-  const firing = new Firing({ ...shared, now: Date.now, newId, presets: presets.source })
+  const firing = new Firing(shared)
   const timers = [
     setInterval(() => {
       clock.tick()
@@ -236,6 +251,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     gateway.close()
     await presets.close()
     await webhooks.close()
+    await gpuService.close()
     await api.close()
     await listeners.closeAll()
     await gc.close()
@@ -252,43 +268,22 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const url = await api.listen({ host: options.host, port: options.port })
     const reception = {
       options: SERVER_OPTIONS,
-      request: api.routing,
+      request: gpuService.front(api.routing),
       broken: answerBrokenRequest,
       attach: (server: Server) => gateway.listen(server),
     }
     await listeners.start(reception, url, options.listen ?? [])
-    return { url, epoch: core.state.epoch, listeners: listeners.list().listeners, close }
+    const { gpuServicePort: port } = options
+    const ownAddress = port === undefined ? null : await gpuService.listen(options.host, port)
+    return {
+      url,
+      epoch: core.state.epoch,
+      listeners: listeners.list().listeners,
+      gpuService: ownAddress,
+      close,
+    }
   } catch (error) {
     await close()
     throw error
   }
-}
-
-async function recover(store: Store, clock: Clock): Promise<State> {
-  const recovering = new Recovering()
-  const rows = await store.recover(recovering.visit)
-  return recovering.finish(rows, clock.now())
-}
-
-/** An epoch is at least the second of its start, so that a hub restored from an old backup is ahead of every hub that ran since. */
-async function startEpoch(core: Core, store: Store, clock: Clock): Promise<void> {
-  const now = clock.now()
-  core.record({ c: 'epoch', epoch: Math.max(core.state.epoch + 1, Math.floor(now.wall / 1000)), at: now.wall })
-  const batch = core.finish(now)
-  if (batch !== null) await store.append(batch.commit)
-}
-
-/** The first token is written where only its owner can read it, and never shown. */
-async function makeAdminToken(engine: EngineLoop, folder: string): Promise<void> {
-  const secret = `stk_${randomBytes(32).toString('base64url')}`
-  await writeAtomic(join(folder, 'admin-token'), `${secret}\n`, { mode: 0o600 })
-  await engine.execute({
-    kind: 'addToken',
-    id: newId(),
-    hash: sha256(secret),
-    role: 'admin',
-    owner: 'admin',
-    label: 'made at the first start',
-    expiresAt: null,
-  })
 }

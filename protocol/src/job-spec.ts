@@ -3,6 +3,7 @@ import { InputFile } from './artifact.ts'
 import { Container, checkContainer, containerOf, Model } from './container-spec.ts'
 import { completeDependencies, Dependency } from './dependency.ts'
 import { checkInput, checkTransfers, DEFAULT_CPUS, JOB_TYPES, startsProgram } from './job-types.ts'
+import { GpuDifficulty } from './machine.ts'
 import { checkSecretUses, SecretUse, secretUses } from './secret.ts'
 import { checkSession, Session, sessionOf, Task, taskOf } from './session-spec.ts'
 import {
@@ -38,6 +39,8 @@ export const JobSpec = z.object({
       gpus: z.number().default(0),
       gpuMemoryBytes: z.number().nullable().default(null),
       gpuModel: z.string().nullable().default(null),
+      /** Absent: a device of any difficulty. */
+      gpuDifficulty: GpuDifficulty.optional(),
       gpuSharing: z.enum(['exclusive', 'shared']).default('exclusive'),
       cpus: z.number().default(0),
       memoryBytes: z.number().nullable().default(null),
@@ -171,6 +174,7 @@ function resourcesOf(asked: NonNullable<z.output<typeof SpecInput>['resources']>
     gpus: asked.gpus ?? (asksForDevices(asked) ? 1 : 0),
     gpuMemoryBytes: asked.gpuMemory ?? null,
     gpuModel: asked.gpuModel ?? null,
+    ...(asked.gpuDifficulty === undefined ? {} : { gpuDifficulty: asked.gpuDifficulty }),
     gpuSharing: asked.gpuSharing ?? 'exclusive',
     cpus: asked.cpus ?? cpus,
     memoryBytes: asked.memory ?? null,
@@ -201,7 +205,7 @@ export function defaultName(type: string, command: string | readonly string[] | 
 }
 
 const NESTED: Readonly<Record<string, readonly string[]>> = {
-  resources: ['gpus', 'gpuMemory', 'gpuModel', 'gpuSharing', 'cpus', 'memory', 'disk'],
+  resources: ['gpus', 'gpuMemory', 'gpuModel', 'gpuDifficulty', 'gpuSharing', 'cpus', 'memory', 'disk'],
   placement: ['worker', 'exclude', 'tags'],
   'placement.tags': ['require', 'avoid', 'prefer'],
   retries: ['max', 'on', 'backoff'],

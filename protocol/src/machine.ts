@@ -1,5 +1,10 @@
 import { z } from 'zod'
 
+/** What a device is for, as its owner says: hard tasks are kept from devices for easy ones, and the other way round. */
+export const DIFFICULTIES = ['low', 'high'] as const
+export const GpuDifficulty = z.enum(DIFFICULTIES)
+export type GpuDifficulty = z.infer<typeof GpuDifficulty>
+
 export const Gpu = z.object({
   index: z.int().min(0),
   uuid: z.string(),
@@ -7,6 +12,8 @@ export const Gpu = z.object({
   memoryMb: z.int().min(0),
   driver: z.string().nullable(),
   simulated: z.boolean(),
+  /** Absent: nobody said. */
+  difficulty: GpuDifficulty.optional(),
 })
 export type Gpu = Readonly<z.infer<typeof Gpu>>
 

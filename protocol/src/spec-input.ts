@@ -3,6 +3,7 @@ import { ARCHIVES, InnerPath, Sha256 } from './artifact.ts'
 import { ContainerInput, ImageName, Model, MountInput, PULLS } from './container-spec.ts'
 import { DependsOnInput } from './dependency.ts'
 import { JOB_TYPES } from './job-types.ts'
+import { GpuDifficulty } from './machine.ts'
 import { duration, size } from './quantity-input.ts'
 import { SecretUseInput } from './secret.ts'
 import { SessionInput, TaskInput } from './session-spec.ts'
@@ -89,6 +90,7 @@ export const SpecInput = z.strictObject({
       gpus: z.int().min(0).max(64).optional(),
       gpuMemory: size('gpuMemory').optional(),
       gpuModel: text(100).optional(),
+      gpuDifficulty: GpuDifficulty.optional(),
       gpuSharing: z.enum(['exclusive', 'shared']).optional(),
       cpus: z.number().min(0).max(4096).optional(),
       memory: size('memory').optional(),

@@ -48,6 +48,7 @@ function resourcesRecord(resources: JobSpec['resources']): object {
   if (resources.gpus !== 0) said.gpus = resources.gpus
   if (resources.gpuMemoryBytes !== null) said.gpuMemoryBytes = resources.gpuMemoryBytes
   if (resources.gpuModel !== null) said.gpuModel = resources.gpuModel
+  if (resources.gpuDifficulty !== undefined) said.gpuDifficulty = resources.gpuDifficulty
   if (resources.gpuSharing !== 'exclusive') said.gpuSharing = resources.gpuSharing
   if (resources.cpus !== 0) said.cpus = resources.cpus
   if (resources.memoryBytes !== null) said.memoryBytes = resources.memoryBytes

@@ -18,12 +18,14 @@ interface DeviceWishes {
   readonly gpus?: number | undefined
   readonly gpuMemory?: number | undefined
   readonly gpuModel?: string | undefined
+  readonly gpuDifficulty?: string | undefined
   readonly gpuSharing?: 'exclusive' | 'shared' | undefined
 }
 
 /** Whoever describes a device without a count means one. */
-export function asksForDevices({ gpuMemory, gpuModel, gpuSharing }: DeviceWishes): boolean {
-  return gpuMemory !== undefined || gpuModel !== undefined || gpuSharing === 'shared'
+export function asksForDevices({ gpuMemory, gpuModel, gpuDifficulty, gpuSharing }: DeviceWishes): boolean {
+  const describes = gpuMemory !== undefined || gpuModel !== undefined || gpuDifficulty !== undefined
+  return describes || gpuSharing === 'shared'
 }
 
 export function placementOf({ worker, exclude, tags }: PlacementInput) {

@@ -42,7 +42,10 @@ async function main(config: WorkerConfig): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const lock = await lockFolder(folder)
   const identity = await loadIdentity(folder, randomUUID)
-  const hardware = unique(await probeMachine({ folder, simulateGpus: config.simulateGpus }), identity.workerId)
+  const hardware = unique(
+    await probeMachine({ folder, simulateGpus: config.simulateGpus, env: config.env }),
+    identity.workerId,
+  )
   const python = hardware.pythons[0] ?? null
   const maxJobs = config.maxJobs ?? 2 * hardware.cores
   let tellAbilities = () => {}

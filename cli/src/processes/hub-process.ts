@@ -25,6 +25,8 @@ export interface HubOptions extends RetentionOptions {
   readonly webhookAllow?: readonly string[] | undefined
   readonly insecureSecrets?: boolean | undefined
   readonly rateLimit?: number | undefined
+  /** True: on the customary port. */
+  readonly gpuService?: string | true | undefined
   readonly presets?: string | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
@@ -48,6 +50,7 @@ export function withHubOptions(command: Command, io: Io): Command {
     .option('--data <folder>', `where everything is kept (${io.config.dataFolder})`)
     .option('--presets <folder>', 'where presets are ($STOKER_PRESETS, else presets in the data folder)')
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
+    .option('--gpu-service [port]', 'the GPU-service API also on a port of its own (8001); it is at /gpu anyway')
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
       '--webhook-allow <host>',
@@ -75,6 +78,7 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...(of.insecureSecrets === true ? ['--insecure-secrets'] : []),
     ...['--presets', presetsFolder(io, { data, presets: of.presets })],
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
+    ...(of.gpuService === undefined ? [] : ['--gpu-service', ...(of.gpuService === true ? [] : [of.gpuService])]),
     ...retentionArgs(of),
     ...logArgs(of),
   ]

@@ -2,8 +2,8 @@ import { sha256 } from '@stoker/files'
 import { type Change, Refused } from '@stoker/protocol'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { TokenState } from '../engine/state.ts'
+import { Doorkeeper, ORDINARY_LIMITS } from '../serving/rate-limit.ts'
 import type { ApiContext } from './context.ts'
-import { Doorkeeper, ORDINARY_LIMITS } from './rate-limit.ts'
 
 /** Roles that people and tools have; `join` and `worker` tokens open nothing here. */
 export type ApiRole = 'admin' | 'submit' | 'read'

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import type { GcReport, Listener, ListenerList } from '@stoker/protocol'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
 import type { ZodTypeProvider } from 'fastify-type-provider-zod'
@@ -9,13 +10,13 @@ import type { Streams } from '../outputs/port.ts'
 import type { PresetSource } from '../presets/expand-preset.ts'
 import type { WarmthOf } from '../presets/keep-warm.ts'
 import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
+import type { JobWatch } from '../serving/job-watch.ts'
+import type { OpenStreams } from '../serving/open-streams.ts'
+import type { RateLimits } from '../serving/rate-limit.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
-import type { JobWatch } from './job-watch.ts'
 import type { PlainHistogram } from './metrics/histogram.ts'
-import type { OpenStreams } from './open-streams.ts'
-import type { RateLimits } from './rate-limit.ts'
 
 /** What the API needs of the hub; time, ids and randomness are passed in. */
 export interface ApiContext {
@@ -51,6 +52,8 @@ export interface ApiContext {
   /** What another machine needs to run a worker of this version; null where the hub was not built. */
   readonly workerBundle: () => Promise<WorkerBundle | null>
   readonly limits?: RateLimits | undefined
+  /** Puts other services of the hub before the API, on the same listener. */
+  readonly front?: ((api: RequestListener) => RequestListener) | undefined
   readonly logger?: FastifyBaseLogger | undefined
 }
 

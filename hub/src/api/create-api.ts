@@ -1,5 +1,8 @@
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { JobWatch } from '../serving/job-watch.ts'
+import { OpenStreams } from '../serving/open-streams.ts'
 import { addArtifactRoutes } from './artifacts.ts'
 import { addAuditRoute } from './audit.ts'
 import { keepAuditTrail } from './audit-trail.ts'
@@ -14,14 +17,12 @@ import { addGcRoutes } from './gc.ts'
 import { addGroupRoutes } from './groups.ts'
 import { addJobEventsRoute } from './job-events.ts'
 import { JobNames } from './job-names.ts'
-import { JobWatch } from './job-watch.ts'
 import { addJobWishRoutes } from './job-wishes.ts'
 import { addJobRoutes } from './jobs.ts'
 import { addJoinRoutes } from './join.ts'
 import { addListenerRoutes } from './listeners.ts'
 import { addLogsRoute } from './logs.ts'
 import { addMetricsRoute } from './metrics/route.ts'
-import { OpenStreams } from './open-streams.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { addOwnerRoutes } from './owners.ts'
@@ -48,6 +49,7 @@ export const SERVER_OPTIONS = {
   headersTimeout: 15_000,
   connectionsCheckingInterval: 5_000,
   requireHostHeader: false,
+  keepAliveTimeout: 72_000,
 }
 const MAX_SMALL_BODY_BYTES = 64 * 1024
 /** Worker names have up to 200 characters, each of which may be encoded in twelve. */
@@ -79,13 +81,13 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   return api as unknown as FastifyInstance
 }
 
-function createServer({ logger }: ApiContext): Api {
+function createServer({ logger, front = api => api }: ApiContext): Api {
   const api: Api = Fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
     // Requests are not logged one by one, so they need no logger each.
     childLoggerFactory: parent => parent,
-    http: SERVER_OPTIONS,
+    serverFactory: api => createHttpServer(SERVER_OPTIONS, front(api as RequestListener)),
     bodyLimit: MAX_SMALL_BODY_BYTES,
     requestTimeout: SERVER_OPTIONS.requestTimeout,
     forceCloseConnections: true,

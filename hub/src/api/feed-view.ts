@@ -1,9 +1,9 @@
 import type { Change, JournalBody } from '@stoker/protocol'
+import { eventText } from '../serving/sse.ts'
 import type { JournalRow } from '../store/port.ts'
 import type { Caller } from './auth.ts'
 import { isoTime } from './iso-time.ts'
 import type { JobName, JobNames } from './job-names.ts'
-import { eventText } from './sse.ts'
 
 type Public = Readonly<Record<string, unknown>> & { readonly c: string }
 

@@ -1,11 +1,11 @@
 import { Problem, Refused } from '@stoker/protocol'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { Bell } from '../serving/bell.ts'
+import { EVENT_STREAM, PING_MS, pingText } from '../serving/sse.ts'
 import { type Caller, callerOf, guard } from './auth.ts'
-import { Bell } from './bell.ts'
 import type { Api, RouteContext } from './context.ts'
 import { feedEvents } from './feed-view.ts'
-import { EVENT_STREAM, PING_MS, pingText } from './sse.ts'
 
 /** A commit may carry ten thousand jobs: few are taken at a time. */
 const ROWS_A_LOOK = 20

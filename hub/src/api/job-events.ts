@@ -1,12 +1,12 @@
 import { type JobRow, Problem, Refused } from '@stoker/protocol'
 import { z } from 'zod'
+import { BEGINNING, type FollowFrom, followJob } from '../serving/follow-job.ts'
+import { EVENT_STREAM, eventText, pingText } from '../serving/sse.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
-import { BEGINNING, type FollowFrom, followJob } from './follow-job.ts'
 import { findJob } from './job-ref.ts'
 import { JobRef } from './jobs.ts'
 import { type OutputPlace, ProgramLines, parsePlace } from './program-lines.ts'
-import { EVENT_STREAM, eventText, pingText } from './sse.ts'
 import { viewJob } from './views.ts'
 
 const EventsQuery = z.strictObject({ output: z.enum(['true', 'false']).optional() })

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { formatSize, PROBLEMS, Refused, toProblem } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { RateLimited } from '../serving/rate-limit.ts'
 import type { Api } from './context.ts'
-import { RateLimited } from './rate-limit.ts'
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8'
 

@@ -1,7 +1,7 @@
 import { eventIn, type Line, LineSplitter, levelOf } from '@stoker/protocol'
 import type { OutputPiece, StreamName, StreamOffsets } from '../outputs/port.ts'
+import { eventText } from '../serving/sse.ts'
 import { isoTime } from './iso-time.ts'
-import { eventText } from './sse.ts'
 
 /** A place in a job's output, behind a line: reading on from there gives the next one. */
 export interface OutputPlace {

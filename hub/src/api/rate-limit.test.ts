@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { RateLimit } from './rate-limit.ts'
+import { RateLimit } from '../serving/rate-limit.ts'
 import { openTestHub, type TestHub } from './test-hub.ts'
 
 let hub: TestHub | null = null

@@ -11,6 +11,7 @@ export function shapeOf(spec: JobSpec): Shape {
     gpus: resources.gpus,
     gpuMemoryMb: Math.floor((resources.gpuMemoryBytes ?? 0) / MIB),
     gpuModel: resources.gpuModel,
+    ...(resources.gpuDifficulty === undefined ? {} : { gpuDifficulty: resources.gpuDifficulty }),
     gpuSharing: resources.gpuSharing,
     cpusMilli: Math.ceil(resources.cpus * 1000),
     memoryMb: Math.ceil((resources.memoryBytes ?? 0) / MB),
@@ -66,7 +67,7 @@ export function bucketKey(
   groupId: string | null = null,
 ): string {
   const { executor, gpus, gpuMemoryMb, gpuSharing, cpusMilli, memoryMb, python, isolation, network } = shape
-  const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${gpuSharing}|${cpusMilli}|${memoryMb}`
+  const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${shape.gpuDifficulty ?? ''}|${gpuSharing}|${cpusMilli}|${memoryMb}`
   const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}|${shape.session === true}`
   const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}`
   const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`

@@ -16,9 +16,10 @@ export function neverRefusals(shape: Shape, { id, facts }: Candidate): Refusal[]
 }
 
 /** Devices a shape would accept. */
-export function suits(shape: Shape, gpu: Pick<Gpu, 'name' | 'memoryMb'>): boolean {
+export function suits(shape: Shape, gpu: Pick<Gpu, 'name' | 'memoryMb' | 'difficulty'>): boolean {
   return (
     gpu.memoryMb >= shape.gpuMemoryMb &&
+    (shape.gpuDifficulty === undefined || (gpu.difficulty ?? 'low') === shape.gpuDifficulty) &&
     (shape.gpuModel === null || gpu.name.toLowerCase().includes(shape.gpuModel.toLowerCase()))
   )
 }
@@ -131,7 +132,8 @@ function gpusFit(shape: Shape, { hardware, name }: WorkerFacts): Refusal | null 
   }
   const suiting = hardware.gpus.filter(gpu => suits(shape, gpu))
   if (suiting.length >= shape.gpus) return null
-  const wish = [shape.gpuModel, shape.gpuMemoryMb > 0 ? `${shape.gpuMemoryMb} MiB` : null]
+  const difficulty = shape.gpuDifficulty === undefined ? null : `difficulty ${shape.gpuDifficulty}`
+  const wish = [shape.gpuModel, difficulty, shape.gpuMemoryMb > 0 ? `${shape.gpuMemoryMb} MiB` : null]
     .filter(w => w !== null)
     .join(' with ')
   const has = hardware.gpus.map(gpu => `${gpu.name} with ${gpu.memoryMb} MiB`).join(', ')

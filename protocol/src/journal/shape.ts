@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PULLS } from '../container-spec.ts'
-import { EXECUTORS } from '../machine.ts'
+import { EXECUTORS, GpuDifficulty } from '../machine.ts'
 import { Session } from '../session-spec.ts'
 import { ISOLATIONS } from '../spec-input.ts'
 
@@ -10,6 +10,8 @@ export const Shape = z.object({
   gpus: z.number(),
   gpuMemoryMb: z.number(),
   gpuModel: z.string().nullable(),
+  /** Absent: a device of any difficulty. */
+  gpuDifficulty: GpuDifficulty.optional(),
   /** Shared: `gpuMemoryMb` of each device is claimed, and others may have the rest. */
   gpuSharing: z.enum(['exclusive', 'shared']).default('exclusive'),
   cpusMilli: z.number(),

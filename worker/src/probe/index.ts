@@ -1,4 +1,5 @@
 import type { Hardware } from '@stoker/protocol'
+import { chosenGpus } from './chosen-gpus.ts'
 import { probeHost } from './host.ts'
 import { type NvidiaProbe, probeNvidia } from './nvidia.ts'
 import { findPythons } from './python.ts'
@@ -21,7 +22,7 @@ export async function probeMachine(options: {
     findPythons({ env }),
     simulation ?? probeNvidia({ env }),
   ])
-  return { ...host, pythons, gpus, gpuNote: note }
+  return { ...host, pythons, gpus: chosenGpus(gpus, env ?? {}), gpuNote: note }
 }
 
 function simulated(text: string): NvidiaProbe {

@@ -1,18 +1,24 @@
 import type { Batch } from '../engine/core.ts'
-import type { ApiContext } from './context.ts'
+import type { LiveBoard } from '../engine/live-board.ts'
+import type { EngineLoop } from '../engine/loop.ts'
 
 export interface JobListener {
   readonly changed: () => void
   readonly progressed: () => void
 }
 
+interface WatchPorts {
+  readonly engine: Pick<EngineLoop, 'onCommit'>
+  readonly board: Pick<LiveBoard, 'onProgress'>
+}
+
 /** Tells followers of a job that it changed or progressed; listens to the hub only while someone follows. */
 export class JobWatch {
   readonly #byJob = new Map<number, Set<JobListener>>()
-  readonly #ports: Pick<ApiContext, 'engine' | 'board'>
+  readonly #ports: WatchPorts
   #stop: (() => void) | null = null
 
-  constructor(ports: Pick<ApiContext, 'engine' | 'board'>) {
+  constructor(ports: WatchPorts) {
     this.#ports = ports
   }
 

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Fence, isTerminal, type JobRow } from '@stoker/protocol'
-import type { OutputPiece, StreamName, StreamOffsets } from '../outputs/port.ts'
+import type { OutputPiece, StreamName, StreamOffsets, Streams } from '../outputs/port.ts'
+import type { Queries } from '../store/port.ts'
 import { atMostEvery } from './at-most-every.ts'
 import { Bell } from './bell.ts'
-import type { RouteContext } from './context.ts'
+import type { JobWatch } from './job-watch.ts'
 import { OutputFollower } from './output-follower.ts'
 import { PING_MS } from './sse.ts'
 
@@ -17,7 +18,7 @@ export type JobNews =
   | { readonly kind: 'job'; readonly row: JobRow }
   | { readonly kind: 'progress'; readonly row: JobRow }
   | { readonly kind: 'output'; readonly attempt: number; readonly pieces: readonly OutputPiece[] }
-  | { readonly kind: 'over'; readonly attempt: number }
+  | { readonly kind: 'over'; readonly attempt: number; readonly row: JobRow }
   | { readonly kind: 'quiet' }
   | { readonly kind: 'end'; readonly row: JobRow }
 
@@ -29,7 +30,11 @@ export interface FollowFrom {
   readonly hasOutput?: boolean | undefined
 }
 
-type FollowPorts = Pick<RouteContext, 'queries' | 'streams' | 'watch'>
+interface FollowPorts {
+  readonly queries: Pick<Queries, 'jobById' | 'attemptsOf'>
+  readonly streams: Pick<Streams, 'read' | 'watch'>
+  readonly watch: Pick<JobWatch, 'add'>
+}
 
 /** Follows a job from a place in its output to its end, over all attempts. Waits for nothing but its reader and the hub. */
 export async function* followJob(
@@ -73,7 +78,7 @@ export async function* followJob(
           yield { kind: 'output', attempt, pieces }
           if (isMuch(pieces)) await nextTurn()
         }
-        yield { kind: 'over', attempt }
+        yield { kind: 'over', attempt, row }
         output.close()
         output = null
         offsets = BEGINNING
@@ -99,7 +104,7 @@ function isMuch(pieces: readonly OutputPiece[]): boolean {
 }
 
 /** A lost attempt may come back until another takes its place; every other end is final. */
-function isOver(row: JobRow, attempt: number): boolean {
+export function isOver(row: JobRow, attempt: number): boolean {
   if (attempt < row.attempts || isTerminal(row.state)) return true
   return row.attemptState === 'ended' && row.outcome !== 'lost'
 }

@@ -23,7 +23,12 @@ export class OpenStreams {
 
   /** The empty first piece makes the headers leave before there is anything to say. */
   send(reply: FastifyReply, contentType: string, follow: Following): FastifyReply {
-    const owner = reply.request.caller?.owner ?? ''
+    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff')
+    return this.sendTo(reply.request.caller?.owner ?? '', reply, contentType, follow)
+  }
+
+  /** For one of this owner, who may have only so many at once. */
+  sendTo(owner: string, reply: FastifyReply, contentType: string, follow: Following): FastifyReply {
     const ofOwner = this.#byOwner.get(owner) ?? 0
     if (ofOwner >= MOST_OF_ONE_OWNER)
       throw new RateLimited(`${owner} follows ${ofOwner} streams at once, the most of one owner`, TRY_AGAIN_MS)
@@ -38,12 +43,7 @@ export class OpenStreams {
     if (reply.raw.destroyed) close()
     else reply.raw.once('close', close)
     const body = Readable.from(withHead(follow(controller.signal)))
-    return reply
-      .header('content-type', contentType)
-      .header('cache-control', 'no-store')
-      .header('x-content-type-options', 'nosniff')
-      .header('x-accel-buffering', 'no')
-      .send(body)
+    return reply.header('content-type', contentType).header('x-accel-buffering', 'no').send(body)
   }
 
   #left(owner: string): void {

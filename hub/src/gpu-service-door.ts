@@ -1,0 +1,95 @@
+import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
+import { type Log, readJsonOr, writeAtomic } from '@stoker/files'
+import { z } from 'zod'
+import { SERVER_OPTIONS } from './api/create-api.ts'
+import { answerBrokenRequest } from './api/problems.ts'
+import type { Now, State } from './engine/state.ts'
+import type { GpuServiceContext } from './gateways/gpu-service/context.ts'
+import { DeviceNumbers, type RememberedDevices } from './gateways/gpu-service/device-numbers.ts'
+import { createGpuService } from './gateways/gpu-service/gpu-service.ts'
+import { nameOf } from './listeners/listen-address.ts'
+import { type OpenServer, openServer } from './listeners/open-server.ts'
+import { positionOf } from './scheduler/explain/position.ts'
+import { schedulingRules } from './scheduler/rules.ts'
+import { byPrefix } from './serving/by-prefix.ts'
+import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
+
+/** Where the dialect is on every listener of the hub. */
+const PREFIX = '/gpu'
+
+interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 'unschedulable' | 'failed'> {
+  readonly folder: string
+  readonly log: Log
+  readonly limits: RateLimits
+  readonly clock: () => Now
+}
+
+export interface GpuServiceDoor {
+  /** Puts the service below its prefix, before everything else that is at a listener. */
+  readonly front: (api: RequestListener) => RequestListener
+  /** Opens a port of its own, where its paths are at the root; tells the address. */
+  listen(host: string, port: number): Promise<string>
+  close(): Promise<void>
+}
+
+export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
+  const { folder, log, limits, clock, ...needed } = context
+  const { numbers, close } = await DeviceNumbers.open(rememberedIn(folder), context.engine)
+  const service = await createGpuService({
+    ...needed,
+    devices: numbers,
+    door: new Doorkeeper(limits, context.now),
+    unschedulable: schedulingRules.unschedulableSpec,
+    ahead: (state, job) => aheadOf(state, job, clock()),
+    failed: error => log('error', `gpu-service: ${error instanceof Error ? error.stack : String(error)}`),
+  })
+  let server: OpenServer | null = null
+  return {
+    front: api => byPrefix(PREFIX, service.request, api),
+    listen: async (host, port) => {
+      const reception = {
+        options: SERVER_OPTIONS,
+        request: service.request,
+        broken: answerBrokenRequest,
+        attach: () => {},
+      }
+      server = await openServer({ secure: false, host, port }, null, reception)
+      log('info', `gpu-service: listening on http://${nameOf(server.address)}`)
+      return `http://${nameOf(server.address)}`
+    },
+    close: async () => {
+      await service.close()
+      await server?.close()
+      await close()
+    },
+  }
+}
+
+function aheadOf(state: State, job: number, now: Now): number | null {
+  const bucket = state.buckets.get(state.queued.get(job)?.bucket ?? -1)
+  if (bucket === undefined) return null
+  const { target } = bucket.shape
+  return target === null ? positionOf(state, job, bucket, now).total : olderTasks(state, target, job)
+}
+
+/** Queues of sessions are short. */
+function olderTasks(state: State, target: string, job: number): number {
+  const buckets = [...(state.targets.get(target)?.buckets ?? [])]
+  return buckets.flatMap(bucket => [...state.queued.walk(bucket)]).filter(seq => seq < job).length
+}
+
+const Devices = z.object({ devices: z.array(z.string()) })
+
+/** A file beside the data: the order in which devices were met. */
+function rememberedIn(folder: string): RememberedDevices {
+  const file = join(folder, 'gpu-service-devices.json')
+  return {
+    async read() {
+      const parsed = Devices.safeParse(await readJsonOr(file, { devices: [] }))
+      if (parsed.success) return parsed.data.devices
+      throw new Error(`${file} should hold the numbers of devices, ${parsed.error.issues[0]?.message}`)
+    },
+    write: devices => writeAtomic(file, `${JSON.stringify({ devices })}\n`, { mode: 0o600 }),
+  }
+}
