@@ -5,7 +5,6 @@ import socket
 import time
 import urllib.parse
 
-VERSION = "/v1.40"  # the oldest with all that is used; dockerd and podman both answer to it
 ANSWER_S = 60
 LONGEST_HEAD = 1 << 16
 
@@ -21,7 +20,7 @@ class EngineRefused(Exception):
 
 
 class Engine:
-    """One connection a call, in HTTP 1.0: an answer is over when the engine hangs up, and nothing comes in chunks."""
+    """Paths name no version, which engines may find too old. One connection a call, in HTTP 1.0: an answer is over when the engine hangs up, and nothing comes in chunks."""
 
     def __init__(self, path):
         self.path, self.is_podman = path, False
@@ -43,7 +42,7 @@ class Engine:
         content = b"" if body is None else json.dumps(body).encode()
         kind = [f"Content-Length: {len(content)}", "Content-Type: application/json"] if content else []
         proto = "HTTP/1.1" if head else "HTTP/1.0"
-        words = [f"{method} {VERSION}{path} {proto}", "Host: engine", *head, *kind, "", ""]
+        words = [f"{method} {path} {proto}", "Host: engine", *head, *kind, "", ""]
         return Line(self.path, "\r\n".join(words).encode() + content, wait_s)
 
     def hear_head(self, line):

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -47,6 +49,19 @@ describe('a line channel', () => {
 
   it('is null when nobody listens', async () => {
     expect(await openChannel(join(folder, 'nobody'), { onMessage: () => {}, onClose: () => {} })).toBeNull()
+  })
+
+  it('is null when whoever listens is killed before it took the call', async () => {
+    const path = join(folder, 'killed')
+    const listens = `import socket, time; s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(path)}); s.listen(); print(1, flush=True); time.sleep(60)`
+    const listener = spawn('python3', ['-c', listens], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const gone = new Promise(resolve => listener.once('exit', resolve))
+    await new Promise(resolve => listener.stdout.once('data', resolve))
+    const opening = openChannel(path, { onMessage: () => {}, onClose: () => {} })
+    listener.kill('SIGKILL')
+    while (!/\) [ZX]/.test(readFileSync(`/proc/${listener.pid}/stat`, 'utf8'))) {}
+    expect(await opening).toBeNull()
+    await gone
   })
 
   it('names both lengths when a folder is too long for a socket', () => {

@@ -2,6 +2,8 @@ import { connect, type Socket } from 'node:net'
 
 const LONGEST_SOCKET_PATH_BYTES = 107
 const CLOSE_MS = 10_000
+/** The last one: whoever listened was killed with us in line. */
+const NOBODY: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRESET'])
 
 /** JSON lines over a unix socket, both ways. */
 export interface LineChannel<Sent> {
@@ -27,7 +29,7 @@ export function openChannel<Sent, Received>(
   return new Promise((resolve, reject) => {
     const socket = connect(path)
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(null)
+      if (NOBODY.has(error.code ?? '')) resolve(null)
       else reject(error)
     })
     socket.once('connect', () => resolve(attach(socket, listener)))

@@ -1,6 +1,5 @@
 import { request } from 'node:http'
 
-const VERSION = '/v1.40'
 const ANSWER_MS = 30_000
 
 /** Which engine a worker's containers are at, and how they are told from others'. */
@@ -34,7 +33,7 @@ export async function removeStrays(
 /** A container that is already gone is as good as removed. */
 function ask(socketPath: string, method: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, method, path: VERSION + path, agent: false, timeout: ANSWER_MS }, answer => {
+    const call = request({ socketPath, method, path, agent: false, timeout: ANSWER_MS }, answer => {
       const parts: Buffer[] = []
       answer.on('data', part => parts.push(part))
       answer.once('error', reject)
