@@ -4,6 +4,7 @@ import time
 
 from keeper_worker import WorkerEnd
 
+TELL_LINES_S = 0.002
 AT_ONCE = 8  # notices after a line: whoever gave it waits for what the program says to it
 
 
@@ -41,7 +42,7 @@ class LinesEnd(WorkerEnd):
             self.unwatch(fd)
         elif fd not in self.handlers:
             self.watch(fd, self.feed_program, select.POLLOUT)
-        self.timers[self.tell_lines] = 0
+        self.timers.setdefault(self.tell_lines, time.monotonic() + TELL_LINES_S)
 
     def tell_lines(self):
         if self.launch and self.launch.feed and not self.exit:

@@ -171,6 +171,7 @@ export class SessionRun {
   }
 
   #endWith(task: TaskRun, stop: Stopped, text: string): void {
+    if (this.#execution.hasEnded) return
     this.#tasks.stopTask(task, stop)
     this.#leave({ cause: 'task', text }, GRACE_MS)
   }
@@ -183,6 +184,7 @@ export class SessionRun {
 
   /** The first reason is the one that is told; a later one can only make it sooner. */
   #leave(stop: Stopped, graceMs: number): void {
+    if (this.#execution.hasEnded) return
     if (this.#stop === null) {
       this.#journal.stopped(stop)
       this.#stop = stop

@@ -54,9 +54,9 @@ export function sessionFate({ offer, exit, stop, lastStderr }: SessionEnd): Prog
   return fate.outcome === 'completed' ? { ...fate, note: 'worker_exited' } : fate
 }
 
-/** The reason first, in one word where there is one, then what was unusual about it. */
-function leftNote({ cause, text }: Stopped, { exitCode, signal }: Exit): string {
-  const reason = cause === 'shutdown' ? 'shutdown' : text
+/** The reason, and what was unusual about the way it left. A worker that shuts down says only so: the hub takes it as the reason. */
+function leftNote({ cause, text: reason }: Stopped, { exitCode, signal }: Exit): string {
+  if (cause === 'shutdown') return 'shutdown'
   if (signal !== null) return `${reason}; it did not leave in time and was ended by ${signal}`
   return exitCode === 0 ? reason : `${reason}; exited with code ${exitCode}`
 }

@@ -7,6 +7,7 @@ import {
   type EndedReport,
   type Fence,
   fenceKey,
+  type Holding,
   type JobSpecInput,
   type Offer,
   parseJobSpec,
@@ -25,10 +26,13 @@ export class SessionBench implements Delivery {
   readonly root: string
   readonly reports: AttemptReport[] = []
   readonly readySessions: Fence[] = []
+  /** What an earlier process left. */
+  holding: readonly Holding[] = []
   runner: Runner
   #executor: Executor
   readonly #workspaces: Workspaces
   readonly #waiting = new Map<string, (report: EndedReport) => void>()
+  readonly #ended = new Map<string, EndedReport>()
 
   private constructor(root: string, runner: (bench: SessionBench) => [Runner, Executor, Workspaces]) {
     this.root = root
@@ -61,7 +65,7 @@ export class SessionBench implements Delivery {
       })
       return [runner, executor, workspaces]
     })
-    await bench.runner.reattach(told)
+    bench.holding = await bench.runner.reattach(told)
     return bench
   }
 
@@ -74,7 +78,7 @@ export class SessionBench implements Delivery {
 
   report(reports: readonly AttemptReport[]): void {
     this.reports.push(...reports)
-    for (const report of reports) if (report.kind === 'ended') this.#waiting.get(fenceKey(report.fence))?.(report)
+    for (const report of reports) if (report.kind === 'ended') this.#tell(report)
   }
 
   output(): void {}
@@ -98,10 +102,15 @@ export class SessionBench implements Delivery {
     return offer
   }
 
+  /** The session an earlier process started. */
+  get left(): Offer {
+    return aSession({})
+  }
+
   ended({ fence }: Offer): Promise<EndedReport> {
     const key = fenceKey(fence)
-    const told = this.reports.find(report => report.kind === 'ended' && fenceKey(report.fence) === key)
-    if (told?.kind === 'ended') return Promise.resolve(told)
+    const told = this.#ended.get(key)
+    if (told !== undefined) return Promise.resolve(told)
     return new Promise(resolve => this.#waiting.set(key, resolve))
   }
 
@@ -113,6 +122,12 @@ export class SessionBench implements Delivery {
   stdoutOf({ fence }: Offer): string {
     return readFileSync(join(this.#workspaces.folderOf(fence), 'stdout'), 'utf8')
   }
+
+  #tell(report: EndedReport): void {
+    const key = fenceKey(report.fence)
+    this.#ended.set(key, report)
+    this.#waiting.get(key)?.(report)
+  }
 }
 
 export function aTask(
@@ -123,6 +138,10 @@ export function aTask(
 ): Offer {
   const { fence } = session
   return { ...anOffer(job, { task: { session: session.id }, input: input as never, ...more }), session: fence }
+}
+
+export function aSession(session: NonNullable<JobSpecInput['session']>): Offer {
+  return anOffer(1, { command: ['true'], session })
 }
 
 function anOffer(job: number, spec: JobSpecInput): Offer {
