@@ -24,9 +24,12 @@ export class HubUnreachable extends Error {
   }
 }
 
-/** Temporary: the hub is away, or says that it is just starting or stopping. */
+/** Temporary: the hub is away, or says that it is just starting or stopping; a full session is a matter of its own. */
 export function isHubAway(error: unknown): boolean {
-  return error instanceof HubUnreachable || (error instanceof HubRefused && error.problem.status === 503)
+  return (
+    error instanceof HubUnreachable ||
+    (error instanceof HubRefused && error.problem.status === 503 && error.problem.code !== 'session.full')
+  )
 }
 
 const NEVER_SENT: ReadonlySet<string> = new Set([

@@ -38,6 +38,8 @@ export interface ApiContext {
   readonly unschedulable: (state: State, bucketId: number) => string | null
   /** Null for a job that has ended. */
   readonly explain: (state: State, job: number) => ExplainedJob | null
+  /** The spec of a session of a preset; null if no preset for sessions has this name. */
+  readonly presetSession?: ((preset: string) => Readonly<Record<string, unknown>> | null) | undefined
   readonly isStopping: () => boolean
   /** Figures others count, shown with the API's own. */
   readonly metrics: readonly PlainHistogram[]

@@ -33,6 +33,7 @@ import { oneAtATime } from './rotate-key.ts'
 import { addScheduleRoutes } from './schedules.ts'
 import { addSecretRoutes } from './secrets.ts'
 import { addServiceRoutes } from './service.ts'
+import { addSessionRoutes } from './sessions.ts'
 import { addSubmitRoute } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
@@ -114,6 +115,7 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addJobWishRoutes(api, context)
   addExplainRoute(api, context)
   addGroupRoutes(api, context)
+  addSessionRoutes(api, context)
   addJobEventsRoute(api, context)
   addLogsRoute(api, context)
   addArtifactRoutes(api, context)

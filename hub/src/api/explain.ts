@@ -75,9 +75,12 @@ function view(row: JobRow, look: Look, ids: ReadonlyMap<number, string>): Explan
 function summaryOf(row: JobRow, { live, state, waitingFor, worker }: Look): string {
   if (waitingFor !== null) return waitingReason(waitingFor)
   if (live === null || state === null) return endedSummary(row, worker)
+  if (live.summary !== undefined) return live.summary
   const many = `${live.couldRun} of ${live.workers} known ${live.workers === 1 ? 'worker' : 'workers'}`
-  if (state === 'active')
-    return `${row.attemptState ?? 'active'} on ${worker} (attempt ${row.attempts}); ${many} could run it`
+  if (state === 'active') {
+    const here = `${row.attemptState ?? 'active'} on ${worker} (attempt ${row.attempts})`
+    return row.type === 'task' ? `${here}, in a session there` : `${here}; ${many} could run it`
+  }
   if (live.workers === 0) return 'no worker has joined this hub yet'
   if (live.couldRun === 0) return 'no worker that is known could ever run it'
   const [first] = live.reasons

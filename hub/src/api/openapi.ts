@@ -6,6 +6,7 @@ import type { Api, ApiContext } from './context.ts'
 const TAGS = [
   'jobs',
   'groups',
+  'sessions',
   'schedules',
   'content',
   'webhooks',

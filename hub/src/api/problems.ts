@@ -21,6 +21,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (refused.code === 'hub.broken') request.log.error({ err: error }, 'a request failed')
   const problem = toProblem(refused)
   if (refused instanceof RateLimited) reply.header('retry-after', String(refused.retryAfterSeconds))
+  if (refused.code === 'session.full') reply.header('retry-after', '1')
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer')
   return reply.code(problem.status).header('content-type', PROBLEM_TYPE).send(JSON.stringify(problem))
 }

@@ -29,6 +29,7 @@ interface Line {
     | 'secret'
     | 'new secret'
     | 'group'
+    | 'session'
     | 'schedule'
     | 'webhook'
     | 'device'
@@ -80,6 +81,12 @@ const MATRIX: Readonly<Record<string, Line>> = {
   'get /api/v1/groups/{id}': { access: 'own', param: 'group' },
   'post /api/v1/groups/{id}/cancel': { access: 'ownAct', param: 'group' },
   'post /api/v1/groups/{id}/retry': { access: 'ownAct', param: 'group', isOver: true },
+  'get /api/v1/sessions': { access: 'people' },
+  'post /api/v1/sessions': { access: 'act', body: { command: 'x' } },
+  'get /api/v1/sessions/{id}': { access: 'own', param: 'session' },
+  'delete /api/v1/sessions/{id}': { access: 'ownAct', param: 'session' },
+  'post /api/v1/sessions/{id}/keepalive': { access: 'ownAct', param: 'session' },
+  'post /api/v1/sessions/{id}/tasks': { access: 'ownAct', param: 'session', body: { input: {} } },
   'get /api/v1/schedules': { access: 'people' },
   'post /api/v1/schedules': { access: 'act', body: { name: 'x', cron: '0 3 * * *', spec: { type: 'noop' } } },
   'get /api/v1/schedules/{id}': { access: 'own', param: 'schedule' },
@@ -203,6 +210,10 @@ async function makeParam(line: Line, caller: CallerName): Promise<string> {
       const { json } = await hub.call('POST', '/api/v1/jobs', { token: secrets.get('submit anna'), body })
       if (line.isOver === true) await hub.call('POST', `/api/v1/groups/${json.groups[0].id}/cancel`)
       return json.groups[0].id
+    }
+    case 'session': {
+      const body = { command: 'serve' }
+      return (await hub.call('POST', '/api/v1/sessions', { token: secrets.get('submit anna'), body })).json.id
     }
     case 'schedule': {
       const body = { name: `s${Math.random()}`, cron: '0 3 * * *', spec: { type: 'noop' } }

@@ -38,7 +38,8 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
       const { jobs, groups } = newJobs(specs, context.newId)
       const key = idempotencyKey(request, jobs, groups)
       const failFast = request.query.failFast === 'true'
-      return submit(context, reply, { owner: caller.owner, jobs: linkMembers(jobs), groups, key, failFast })
+      const isAdmin = caller.role === 'admin'
+      return submit(context, reply, { owner: caller.owner, jobs: linkMembers(jobs), groups, key, failFast, isAdmin })
     },
   })
 }
@@ -49,10 +50,20 @@ export interface Submission {
   readonly groups: readonly NewGroup[]
   readonly key: Pick<IdempotencyRow, 'key' | 'hash'> | null
   readonly failFast: boolean
+  /** Tasks may be for sessions of any owner. */
+  readonly isAdmin?: boolean | undefined
 }
 
 /** Answers once the jobs are durable; a repeated submit gets the ids of the first. */
 export async function submit(context: RouteContext, reply: FastifyReply, submission: Submission): Promise<void> {
+  const { jobs, groups } = submission
+  const done = await acceptJobs(context, submission)
+  const text = done.repeated ? await firstAnswer(context, done) : submittedText(jobs, done.unschedulable, groups)
+  reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
+}
+
+/** Resolves once the jobs are durable. */
+export async function acceptJobs(context: RouteContext, submission: Submission): Promise<Replies['submit']> {
   const shortage = context.diskGuard()
   if (shortage !== null) {
     const { freeBytes, neededBytes } = shortage
@@ -61,12 +72,10 @@ export async function submit(context: RouteContext, reply: FastifyReply, submiss
       `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
     )
   }
-  const { owner, jobs, groups, key, failFast } = submission
+  const { owner, jobs, groups, key, failFast, isAdmin } = submission
   const release = jobs.some(({ spec }) => spec.files.length > 0) ? await holdInputs(context.blobs, owner, jobs) : null
   try {
-    const done = await context.engine.execute({ kind: 'submit', owner, jobs, groups, key, failFast })
-    const text = done.repeated ? await firstAnswer(context, done) : submittedText(jobs, done.unschedulable, groups)
-    reply.code(201).header('content-type', 'application/json; charset=utf-8').send(text)
+    return await context.engine.execute({ kind: 'submit', owner, jobs, groups, key, failFast, isAdmin })
   } finally {
     release?.()
   }
@@ -109,7 +118,7 @@ async function firstAnswer(
 }
 
 /** The hash is of the specs as understood and before ids are put for names, so spaces and defaults written out do not make it another body. */
-function idempotencyKey(
+export function idempotencyKey(
   request: FastifyRequest,
   jobs: readonly NewJob[],
   groups: readonly NewGroup[],

@@ -27,6 +27,16 @@ function isEmpty(value: unknown): boolean {
 export const checkAllButBody: FastifySchemaCompiler<unknown> = route =>
   route.httpPart === 'body' ? value => ({ value }) : checkBySchema(route)
 
+/** For bodies that become part of a spec: they are checked, and left as they came for the spec to read. */
+export const checkAndKeepBody: FastifySchemaCompiler<unknown> = route => {
+  const check = checkBySchema(route)
+  if (route.httpPart !== 'body') return check
+  return value => {
+    const checked = check(value)
+    return typeof checked === 'object' && 'error' in checked ? checked : { value }
+  }
+}
+
 /** A transform's own complaint, with the value it is about. */
 export function refuseValue(context: z.core.$RefinementCtx, message: string): typeof z.NEVER {
   context.addIssue({ code: 'custom', message, path: [] })

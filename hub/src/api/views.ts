@@ -28,6 +28,7 @@ export async function viewJob(context: ViewPorts, row: JobRow): Promise<Job> {
 
 export async function viewJobDetail(context: ViewPorts & Pick<ApiContext, 'queries'>, row: JobRow): Promise<JobDetail> {
   const earlier = await context.queries.attemptsOf(row.seq)
+  const session = row.session === null ? undefined : (await context.queries.jobsBySeq([row.session]))[0]
   return context.engine.read(state => {
     const live = new LiveLook(context, state)
     const history = earlier.map(attempt => earlierAttempt(attempt, live))
@@ -37,6 +38,7 @@ export async function viewJobDetail(context: ViewPorts & Pick<ApiContext, 'queri
       spec: readSpec(row.spec),
       result: row.result === null ? null : JSON.parse(row.result),
       history: last === null ? history : [...history, last],
+      session: session?.id ?? null,
     }
   })
 }

@@ -64,7 +64,13 @@ export const Job = z.object({
 })
 export type Job = z.infer<typeof Job>
 
-export const JobDetail = Job.extend({ spec: JobSpec, result: z.json().nullable(), history: z.array(Attempt) })
+export const JobDetail = Job.extend({
+  /** Of a task: the session that took it. */
+  session: z.uuid().nullable().optional(),
+  spec: JobSpec,
+  result: z.json().nullable(),
+  history: z.array(Attempt),
+})
 export type JobDetail = z.infer<typeof JobDetail>
 
 /** What can be changed of a job that has not started. */

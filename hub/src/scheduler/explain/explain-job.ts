@@ -4,6 +4,7 @@ import { FitByClass } from '../fit.ts'
 import { limitReason } from '../limits.ts'
 import type { Policy } from '../policy.ts'
 import { releaseChange, startingChanges } from './changes.ts'
+import { explainTask } from './explain-task.ts'
 import { positionOf } from './position.ts'
 import { predictStart, type StartTimes } from './predict-start.ts'
 import { groupReasons, type Reason } from './reasons.ts'
@@ -19,11 +20,15 @@ export interface ExplainedJob {
   readonly position: { readonly ahead: number; readonly isExact: boolean } | null
   readonly start: StartTimes | null
   readonly changes: readonly StartingChange[]
+  /** In place of the one that workers and reasons make. */
+  readonly summary?: string | undefined
 }
 
 /** Null for a job that is not live. A question only: state stays as it is. */
 export function explainJob(state: State, policy: Policy, job: number, now: Now): ExplainedJob | null {
   const queued = state.queued.get(job)
+  if (queued !== null && bucketOf(state, queued.bucket).shape.target !== null)
+    return explainTask(state, job, bucketOf(state, queued.bucket), now)
   if (queued !== null) return explainQueued(state, policy, job, bucketOf(state, queued.bucket), now)
   const active = state.active.get(job)
   if (active !== undefined) return { ...NOTHING, ...counts(state, bucketOf(state, active.bucket)) }
@@ -55,6 +60,7 @@ function explainWaiting(state: State, policy: Policy, job: number, now: Now): Ex
   if (waiting === undefined) return null
   const bucket = bucketOf(state, waiting.bucket)
   const counted = counts(state, bucket)
+  if (bucket.shape.target !== null) return { ...NOTHING, ...counted }
   const found = counted.couldRun > 0 ? [] : workerReasons(state, bucket, now)
   const isOnlyHeld = waiting.dueAt === null && !state.edges.has(job)
   const asked = { state, policy, job, bucket, now }
