@@ -35,6 +35,7 @@ export const SESSION_ENDS = [
   'manual',
   'evicted',
   'shutdown',
+  'preset_changed',
   'worker_exited',
   'error',
 ] as const

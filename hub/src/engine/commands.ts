@@ -51,6 +51,8 @@ export type Command =
   | { readonly kind: 'cancel'; readonly job: number; readonly by: string }
   /** The session is asked to leave. */
   | { readonly kind: 'endSession'; readonly job: number; readonly reason: SessionEnd }
+  /** The preset it was made from has changed or is gone: it leaves once it has nothing to do. */
+  | { readonly kind: 'outdateSession'; readonly job: number }
   /** The session is wanted though it has no task. */
   | { readonly kind: 'keepSession'; readonly job: number }
   | { readonly kind: 'hold'; readonly job: number; readonly by: string }
@@ -175,6 +177,7 @@ export interface Replies {
   cancel: { readonly effect: 'canceled' | 'stopping' | 'ended' }
   endSession: { readonly effect: 'stopping' | 'ended' }
   keepSession: { readonly activeAt: number }
+  outdateSession: { readonly effect: 'stopping' | 'ended' | 'working' }
   hold: { readonly effect: Effect }
   release: { readonly effect: Effect }
   setPriority: { readonly effect: Effect }

@@ -42,8 +42,8 @@ export function carryLiveness(from: State, to: State): void {
   for (const [seq, session] of to.sessions) {
     const before = from.sessions.get(seq)
     if (before === undefined) continue
-    const { readyAt, activeAt, quietSince } = before
-    Object.assign(session, { readyAt, activeAt, quietSince })
+    const { readyAt, activeAt, quietSince, isOutdated } = before
+    Object.assign(session, { readyAt, activeAt, quietSince, isOutdated })
   }
   for (const [id, worker] of to.workers) {
     const before = from.workers.get(id)

@@ -127,6 +127,31 @@ it('ends a session that waited too long without a task; tasks and keepalive put 
   expect(lostByRestart(house)).toBeNull()
 })
 
+it('lets a session of a changed preset finish what it has, gives it no more, and ends it', () => {
+  const old = warm('s', { concurrency: 1 }, { preset: 'm/p' })
+  const busy = house.submit(aPresetTask('m/p'))
+  expect(house.run({ kind: 'outdateSession', job: old })).toEqual({ effect: 'working' })
+  const own = house.submit(aTask('s'))
+  const next = house.submitAs('ann', { ...aPresetTask('m/p'), presetQueue: 9 })
+  house.report('w', house.ended(house.fenceOf(busy), 'completed'))
+  expect([house.stateOf(own), house.stateOf(next)]).toEqual(['active', 'queued'])
+  house.report('w', house.ended(house.fenceOf(own), 'completed'))
+  house.pass(1, ['w'])
+  expect(house.state.active.get(old)).toMatchObject({ state: 'stopping', cancelBy: 'preset_changed' })
+  const fresh = warm('t', {}, { preset: 'm/p' })
+  expect(house.state.active.get(next)?.claim.session?.job).toBe(fresh)
+  house.report('w', house.ended(house.fenceOf(old), 'completed'))
+  expect([house.stateOf(old), reasonOf(old)]).toEqual(['succeeded', 'preset_changed'])
+})
+
+it('ends an outdated session at once if it has nothing to do, or has not started', () => {
+  const idle = warm('s', {}, { preset: 'm/p' })
+  expect(house.run({ kind: 'outdateSession', job: idle })).toEqual({ effect: 'stopping' })
+  const queued = house.submit(aSession('t', {}, { preset: 'm/p', resources: { cpus: 900 } }))
+  expect(house.run({ kind: 'outdateSession', job: queued })).toEqual({ effect: 'ended' })
+  expect([house.stateOf(queued), reasonOf(queued)]).toEqual(['canceled', 'preset_changed'])
+})
+
 it('never ends a session for idleness before it was ready', () => {
   const session = house.submit(aSession('s', { idleTimeout: '2s' }))
   house.report('w', house.running(house.fenceOf(session)))

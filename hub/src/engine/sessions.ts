@@ -21,6 +21,8 @@ export interface SessionState {
   isTouched: boolean
   /** Volatile: lease time since which it waits without a task. */
   quietSince: number
+  /** Volatile: its preset is another one by now. It finishes what it has, gets no more tasks of the preset, and leaves. */
+  isOutdated: boolean
   /** Volatile: lease time until which it gets no task, for it declined one. */
   restsUntil: number
 }
@@ -44,6 +46,7 @@ export function openSession(state: State, asked: Pick<SessionState, 'seq' | 'id'
     activeAt: null,
     isTouched: true,
     quietSince: Number.NaN,
+    isOutdated: false,
     restsUntil: Number.NEGATIVE_INFINITY,
   }
   state.sessions.set(asked.seq, session)

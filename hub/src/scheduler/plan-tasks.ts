@@ -57,6 +57,7 @@ export function sessionShut(view: TaskView, session: SessionState, isPreset: boo
   if (worker === undefined || !worker.connected) return 'is on a worker that is not connected'
   if (isQuiet(worker, now)) return 'is on a worker that was not heard for some seconds'
   if (isPreset && worker.draining) return 'is on a worker that is drained'
+  if (isPreset && session.isOutdated) return 'was made from an earlier version of its preset'
   return session.restsUntil > now.lease ? 'declined a task a moment ago' : null
 }
 

@@ -12,7 +12,7 @@ import { decidePriority } from './priority.ts'
 import { decideReport } from './report.ts'
 import { decideFire, decidePutSchedule, decideRemoveSchedule } from './schedules.ts'
 import { decideReseal, decideSecretRemoved, decideSecretSet } from './secrets.ts'
-import { decideEndSession, decideKeepSession } from './sessions.ts'
+import { decideEndSession, decideKeepSession, decideOutdateSession } from './sessions.ts'
 import { decideSubmit } from './submit.ts'
 import { decideTick } from './tick.ts'
 import { decideToken, decideTokenRevoked } from './tokens.ts'
@@ -46,6 +46,7 @@ const DECIDERS: Deciders = {
   submit: decideSubmit,
   cancel: decideCancel,
   endSession: decideEndSession,
+  outdateSession: decideOutdateSession,
   keepSession: decideKeepSession,
   hold: decideHold,
   release: decideRelease,

@@ -23,6 +23,20 @@ export function decideEndSession(
   return { effect: 'stopping' }
 }
 
+/** Volatile too: whoever knows the presets says it again after a start. */
+export function decideOutdateSession(
+  state: State,
+  { job }: Of<'outdateSession'>,
+  facts: Facts,
+  now: Now,
+  emit: Emit,
+): Replies['outdateSession'] {
+  const session = liveSession(state, job)
+  session.isOutdated = true
+  if (state.active.has(job) && !isDone(state, session)) return { effect: 'working' }
+  return decideEndSession(state, { kind: 'endSession', job, reason: 'preset_changed' }, facts, now, emit)
+}
+
 /** Volatile, as all that is known of a session's rest. */
 export function decideKeepSession(
   state: State,
@@ -58,6 +72,7 @@ function endReason(state: State, session: SessionState, now: Now): SessionEnd | 
   if (active === undefined || active.cancelBy !== null) return null
   const { idleMs, lifetimeMs } = session.terms
   if (active.runningAt !== null && now.wall - active.runningAt >= lifetimeMs) return 'max_lifetime'
+  if (session.isOutdated && isDone(state, session)) return 'preset_changed'
   const isWaiting = active.state === 'running' && session.readyAt !== null && session.places.size === 0
   if (!isWaiting || session.isTouched || Number.isNaN(session.quietSince) || isAwaited(state, session)) {
     session.isTouched = false
@@ -66,6 +81,12 @@ function endReason(state: State, session: SessionState, now: Now): SessionEnd | 
   }
   if (state.workers.get(active.claim.worker)?.draining === true) return 'shutdown'
   return now.lease - session.quietSince >= idleMs ? 'idle_timeout' : null
+}
+
+/** Nothing is in its places, and nothing waits for it alone. */
+function isDone(state: State, session: SessionState): boolean {
+  const [own = ''] = targetsOf(session)
+  return session.places.size === 0 && (state.targets.get(own)?.queued ?? 0) === 0
 }
 
 function isAwaited(state: State, session: SessionState): boolean {
