@@ -70,3 +70,5 @@ await Promise.all([
   }),
 ])
 for (const name of await readdir(KEEPER)) if (name.endsWith('.py')) await cp(join(KEEPER, name), join(OUT, name))
+await cp('jobs/starter', join(OUT, 'starter'), { recursive: true })
+await cp('jobs/emit/emit.py', join(OUT, 'starter', 'emit.py'))

@@ -17,9 +17,13 @@ const SLOW = [
     'backup',
     'planted',
     'deferred-commits',
+    'containers*',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
 ]
+
+/** A place for the container engines of a run; none is started before a test asks for it. */
+const ENGINES = ['tests/harness/engine-setup.ts']
 
 /** What is waited for comes at once on an idle machine; a busy one is no reason to fail. */
 const PATIENT = { poll: { timeout: 15_000 } }
@@ -30,7 +34,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: [`${SOURCES}/**/*.test.ts`],
+          include: [`${SOURCES}/**/*.test.ts`, 'jobs/*.test.ts'],
           exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
           expect: PATIENT,
@@ -46,6 +50,7 @@ export default defineConfig({
           testTimeout: 120_000,
           expect: PATIENT,
           hookTimeout: 60_000,
+          globalSetup: ENGINES,
           sequence: { groupOrder: 1 },
         },
       },
@@ -57,6 +62,7 @@ export default defineConfig({
           expect: PATIENT,
           hookTimeout: 60_000,
           fileParallelism: false,
+          globalSetup: ENGINES,
           sequence: { groupOrder: 2 },
         },
       },

@@ -50,6 +50,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(JOBS, 'group', 'show, cancel, retry or wait for a group', () => import('./commands/group.ts')),
   entry(JOBS, 'schedule', 'run jobs at the times of a cron pattern', () => import('./commands/schedule.ts')),
   entry(JOBS, 'presets', 'list, show and check presets of jobs', () => import('./commands/presets.ts')),
+  entry(JOBS, 'program', 'write a program, and check how it speaks', () => import('./commands/program.ts')),
   entry(FLEET, 'workers', 'list workers, or show one', () => import('./commands/workers.ts')),
   entry(FLEET, 'drain', 'let a worker finish its jobs and take no more', () => import('./commands/drain.ts')),
   entry(FLEET, 'resume', 'let a drained worker take jobs again', () => import('./commands/resume.ts')),

@@ -25,6 +25,10 @@ export interface Config {
   readonly userUnits: string
   readonly isRoot: boolean
   readonly color: 'auto' | 'always' | 'never'
+  /** What a program on this machine inherits, as from a worker. */
+  readonly inherited: Readonly<Record<string, string>>
+  /** Where the container engine listens, if someone said so. */
+  readonly dockerHost: string | undefined
   /** A terminal that cannot go back in a line gets no line that is drawn again. */
   readonly isDumb: boolean
 }
@@ -49,8 +53,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     userUnits: join(given(env.XDG_CONFIG_HOME) ?? join(homedir(), '.config'), 'systemd', 'user'),
     isRoot: process.getuid?.() === 0,
     color: colorOf(env),
+    inherited: inheritedBy(env),
+    dockerHost: given(env.DOCKER_HOST),
     isDumb: env.TERM === 'dumb',
   }
+}
+
+function inheritedBy(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const names = ['LANG', 'LC_ALL', 'TZ', 'PATH', 'HOME']
+  const known = Object.fromEntries(names.flatMap(name => (env[name] ? [[name, env[name]]] : [])))
+  return { LANG: 'C.UTF-8', PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/', ...known }
 }
 
 function proxyVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -16,6 +16,17 @@ function play(said: readonly string[], end: Partial<ReturnType<typeof asJob>>): 
   })
 }
 
+test('an answer is shown once: by its pieces, or whole where there were none', async () => {
+  const said = (event: string, fields: object) => sse(event, { attempt: 1, stream: 'stdout', ...fields })
+  const pieces = [
+    said('text_delta', { delta: 'a ' }),
+    said('worker', { status: 'x' }),
+    said('text_delta', { delta: 'b' }),
+  ]
+  play([...pieces, said('text', { content: 'a b' }), said('text', { content: 'whole' })], { state: 'succeeded' })
+  expect((await stoker(['run', '--', 'x'])).stdout).toBe('a b\nwhole\n')
+})
+
 test('a program behind -- is sent as it is and its output comes out where it was written', async () => {
   play([log('hi'), log('warn', 'stderr'), sse('text_delta', { attempt: 1, stream: 'stdout', delta: 'to' })], {
     state: 'succeeded',

@@ -16,7 +16,7 @@ export interface FollowJobOptions {
   readonly signal: AbortSignal
 }
 
-/** Shows a job live until it has ended, over lost connections too, and gives the ended job. */
+/** Shows a job live until it has ended, over lost connections too, and gives the ended job. A whole text is not shown again after its pieces. */
 export async function followJob(client: Client, id: string, io: Io, options: FollowJobOptions): Promise<Job> {
   const screen = new Screen(io)
   const note = (text: string) => screen.note(() => options.note(text))
@@ -26,6 +26,7 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
   }
   const ticking = options.hasStatus && io.stderr.isTTY ? setInterval(refresh, 1000) : undefined
   let isAway = false
+  let hasDeltas = false
   const onLost = () => {
     if (!isAway) note('the hub is away; the job goes on, waiting for the hub')
     isAway = true
@@ -37,7 +38,8 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
       if (event.event === 'end') return event.job
       if (event.event === 'job') noteChange(standing?.job ?? null, event.job, note)
       standing = standingOf(standing, io.now(), newsOf(event, output))
-      show(event, screen, options)
+      if (!hasDeltas || event.event !== 'text') show(event, screen, options)
+      hasDeltas = event.event === 'text_delta' || (hasDeltas && event.event !== 'text')
       refresh()
     }
   } finally {
@@ -67,7 +69,7 @@ function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOpti
   if (out === null) return
   if (event.event === 'logs') screen.line(out, textOf(data.log ?? data.message) ?? JSON.stringify(data))
   if (event.event === 'text_delta') screen.raw(out, textOf(data.delta ?? data.text ?? data.text_delta) ?? '')
-  if (event.event === 'text') screen.line(out, textOf(data.text) ?? JSON.stringify(data))
+  if (event.event === 'text') screen.line(out, textOf(data.content ?? data.text) ?? JSON.stringify(data))
 }
 
 function noteChange(before: Job | null, job: Job, note: (text: string) => void): void {

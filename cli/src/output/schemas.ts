@@ -56,6 +56,38 @@ export const LocalWorker = WorkerStatus.omit({ processStart: true, bootId: true,
     state: z.enum(['connected', 'away', 'stopped', 'unreadable']),
     pid: z.int().nullable(),
   })
+const programLine = z.object({
+  stream: z.enum(['stdout', 'stderr']),
+  line: z.int(),
+  atMs: z.int(),
+  event: z.string(),
+  fields: z.record(z.string(), z.unknown()),
+})
+const programCheck = z.object({
+  ok: z.boolean(),
+  program: z.string(),
+  run: z.object({
+    kind: z.enum(['once', 'session', 'stop', 'terminal']),
+    exitCode: z.int().nullable(),
+    signal: z.string().nullable(),
+    durationMs: z.int(),
+    outcome: z.enum(['completed', 'failed', 'canceled', 'timed_out']),
+    error: z.string().nullable(),
+    note: z.string().nullable(),
+    lines: z.array(programLine),
+  }),
+  mistakes: z.array(
+    z.object({
+      code: z.string(),
+      level: z.enum(['error', 'warning', 'note']),
+      run: z.enum(['once', 'session', 'stop', 'terminal']),
+      stream: z.enum(['stdout', 'stderr']).nullable(),
+      line: z.int().nullable(),
+      text: z.string(),
+      todo: z.string(),
+    }),
+  ),
+})
 const fetched = z.object({
   folder: z.string(),
   files: z.array(
@@ -146,6 +178,8 @@ export const OUTPUT_SCHEMAS = {
   'context use': contexts,
   'context add': contexts,
   'context remove': contexts,
+  'program new': z.object({ name: z.string(), folder: z.string(), files: z.array(z.string()) }),
+  'program check': programCheck,
   doctor: Findings.extend({ ok: z.boolean() }),
   version: z.object({ version: z.string(), node: z.string(), hub: Health.nullable() }),
   error: z.object({

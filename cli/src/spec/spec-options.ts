@@ -140,7 +140,7 @@ export function gatherPair(text: string, before: Readonly<Record<string, string>
   return { ...before, [key]: value }
 }
 
-function gatherInput(text: string, before: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+export function gatherInput(text: string, before: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   const [key, value] = pairOf(text)
   try {
     return { ...before, [key]: JSON.parse(value) }

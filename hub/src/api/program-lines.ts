@@ -57,14 +57,15 @@ export class ProgramLines {
     const attempt = this.#attempt
     const at = isoTime(this.#lastAt[stream])
     let texts = ''
-    for (const { text, endOffset, truncated } of lines) {
+    for (const line of lines) {
+      const { text, endOffset, truncated } = line
       this.#behind[stream] = endOffset
-      const said = eventIn(text, stream)
+      const said = eventIn(line, stream)
       // A log line is one literal: spread objects take eight times as long to write out, and most lines are these.
       const data =
         said === null
           ? { log: text, level: levelOf(text), stream, attempt, at, truncated: truncated || undefined }
-          : { ...said.fields, attempt, stream, at, ...(truncated ? { truncated } : {}) }
+          : { ...said.fields, attempt, stream, at }
       texts += eventText(said?.event ?? 'logs', JSON.stringify(data), placeText({ attempt, offsets: this.#behind }))
     }
     return texts

@@ -31,15 +31,30 @@ export interface ProgramEvent {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A line that is not a known event is a log line: a chatty program never fails its job. */
-export function parseLine(line: string, stream: OutputStream): ProgramEvent {
-  return eventIn(line, stream) ?? { event: 'logs', fields: { log: line, level: levelOf(line), stream } }
+/** Every name a program may use, older spellings included. */
+export const EVENT_NAMES: readonly string[] = Object.keys(NAMES)
+
+/** What a line was: its text, and whether that is only the start of it. */
+export interface SaidLine {
+  readonly text: string
+  readonly truncated: boolean
 }
 
-/** The event a line is, or null: then it is a log line. */
-export function eventIn(line: string, stream: OutputStream): ProgramEvent | null {
-  return stream === 'stdout' && line.startsWith('{') ? parseEvent(line) : null
+/** A line that is not a known event is a log line: a chatty program never fails its job. */
+export function parseLine(line: SaidLine, stream: OutputStream): ProgramEvent {
+  const said = eventIn(line, stream)
+  if (said !== null) return said
+  const log = { log: line.text, level: levelOf(line.text), stream }
+  return { event: 'logs', fields: line.truncated ? { ...log, truncated: true } : log }
 }
+
+/** The event a line is, or null: then it is a log line, as the start of a line that was cut always is. */
+export function eventIn({ text, truncated }: SaidLine, stream: OutputStream): ProgramEvent | null {
+  return stream === 'stdout' && !truncated && OBJECT.test(text) ? parseEvent(text) : null
+}
+
+/** What JSON may have in front of an object; tried first, as most lines are no events. */
+const OBJECT = /^[ \t]*\{/
 
 function parseEvent(line: string): ProgramEvent | null {
   const value = tryJson(line)
@@ -49,9 +64,14 @@ function parseEvent(line: string): ProgramEvent | null {
   const name = byType ?? knownName(event)
   if (name === null) return null
   if (typeof data === 'object' && data !== null && !Array.isArray(data))
-    return { event: name, fields: data as Record<string, unknown> }
+    return { event: name, fields: withOwner(data as Record<string, unknown>, rest.task_id) }
   const others = byType === null ? withKey(rest, 'type', type) : withKey(rest, 'event', event)
   return { event: name, fields: withKey(others, 'data', data) }
+}
+
+/** Whose event it is may stand beside its fields. */
+function withOwner(fields: Record<string, unknown>, taskId: unknown): Record<string, unknown> {
+  return taskId === undefined || 'task_id' in fields ? fields : { ...fields, task_id: taskId }
 }
 
 function knownName(name: unknown): ProgramEventName | null {

@@ -41,6 +41,42 @@ describe('LineSplitter', () => {
     ])
   })
 
+  it('cuts at 1 MiB unless told otherwise: that long is whole, one byte more is not', () => {
+    const whole = 'x'.repeat(1024 * 1024)
+    const [first, second, third] = new LineSplitter().push(bytes(`${whole}\n${whole}y\nnext\n`))
+    expect([first?.truncated, second?.truncated, third?.text]).toEqual([false, true, 'next'])
+    expect(second?.text).toBe(whole)
+  })
+
+  it.each([
+    ['aé', 2, 'a'],
+    ['a€', 3, 'a'],
+    ['a🔥', 4, 'a'],
+    ['aéx', 3, 'aé'],
+    ['a🔥x', 5, 'a🔥'],
+  ])('cuts %j at %i bytes to %j: a character that is cut goes', (text, maxBytes, kept) => {
+    const [line] = new LineSplitter(0, { maxBytes }).push(bytes(`${text}${'z'.repeat(9)}\n`))
+    expect(line).toMatchObject({ text: kept, truncated: true })
+  })
+
+  it('drops one carriage return at the end of a line, also of a tail, and none inside', () => {
+    const splitter = new LineSplitter()
+    const found = [...splitter.push(bytes('a\r')), ...splitter.push(bytes('\nb\rc\r\r\nd\r')), ...splitter.end()]
+    expect(found.map(line => line.text)).toEqual(['a', 'b\rc\r', 'd'])
+  })
+
+  it('skips lines of nothing but spaces and returns', () => {
+    const splitter = new LineSplitter()
+    expect([...splitter.push(bytes('\n\r\n  \t\n')), ...splitter.end()]).toEqual([])
+  })
+
+  it('gives a tail that is too long once, cut, and nothing more', () => {
+    const splitter = new LineSplitter(0, { maxBytes: 3 })
+    expect(splitter.push(bytes('abcdef'))).toEqual([])
+    expect(splitter.end()).toEqual([{ text: 'abc', endOffset: 6, truncated: true }])
+    expect(splitter.end()).toEqual([])
+  })
+
   it('keeps blank lines for those who want to see them', () => {
     const lines = new LineSplitter(0, { keepBlank: true }).push(bytes('a\n\nb\n'))
     expect(lines.map(line => line.text)).toEqual(['a', '', 'b'])

@@ -1,3 +1,6 @@
+/** What is read of a line unless someone says otherwise: a long event fits, a runaway line fills no memory. */
+export const MAX_LINE_BYTES = 1024 * 1024
+
 const NEWLINE = 10
 const CARRIAGE_RETURN = 13
 
@@ -18,7 +21,7 @@ export class LineSplitter {
   readonly #keepBlank: boolean
   readonly #decoder = new TextDecoder('utf-8')
 
-  constructor(startOffset = 0, { maxBytes = 1024 * 1024, keepBlank = false } = {}) {
+  constructor(startOffset = 0, { maxBytes = MAX_LINE_BYTES, keepBlank = false } = {}) {
     this.#offset = startOffset
     this.#maxBytes = maxBytes
     this.#keepBlank = keepBlank
@@ -67,11 +70,28 @@ export class LineSplitter {
   }
 
   #add(lines: Line[], whole: Uint8Array): void {
-    const end = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.length - 1 : whole.length
+    const end = this.#discarding ? wholeCharacters(whole) : withoutReturn(whole)
     const text = end === 0 ? '' : this.#decoder.decode(whole.subarray(0, end))
     if (this.#keepBlank || text.trim() !== '')
       lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
   }
+}
+
+function withoutReturn(line: Uint8Array): number {
+  return line[line.length - 1] === CARRIAGE_RETURN ? line.length - 1 : line.length
+}
+
+/** How much of a cut line is left when the character that was cut goes too. */
+function wholeCharacters(line: Uint8Array): number {
+  let start = line.length - 1
+  while (start > line.length - 4 && isInside(line[start])) start -= 1
+  const first = line[start] ?? 0
+  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+  return start + length > line.length ? start : line.length
+}
+
+function isInside(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80
 }
 
 function join(parts: readonly Uint8Array[], length: number): Uint8Array {

@@ -32,3 +32,41 @@ it.each([
 it('notes a missing finish event', () => {
   expect(outcomeOf(end({})).note).toBe('no finish event')
 })
+
+it('lets rows from the bottom win, whatever stands above them', () => {
+  const finishes = [null, completed, failed, { status: 'odd', message: null, error: null }]
+  const exits = [{ exitCode: 0 }, { exitCode: 7 }, { exitCode: null, signal: 'SIGKILL' }]
+  for (const finish of finishes)
+    for (const exit of exits) {
+      const facts = { finish, ...exit, lastStderr: ['words'] }
+      expect(outcomeOf(end({ ...facts, oomLimitText: '1 GB' }))).toEqual({
+        outcome: 'failed',
+        error: 'out of memory (limit 1 GB)',
+        note: null,
+      })
+      const late = { ...facts, oomLimitText: '1 GB', deadlinePassed: true }
+      expect(outcomeOf(end(late))).toEqual({ outcome: 'timed_out', error: 'Task timeout exceeded', note: null })
+      expect(outcomeOf(end({ ...late, canceledBy: 'ann' }))).toEqual({ outcome: 'canceled', error: 'ann', note: null })
+    }
+})
+
+it.each([
+  ['failed, 9', { finish: failed, exitCode: 9 }, 'boom'],
+  ['failed, killed', { finish: failed, exitCode: null, signal: 'SIGKILL' }, 'boom'],
+  ['completed, killed', { finish: completed, exitCode: null, signal: 'SIGKILL' }, 'killed by SIGKILL after finish'],
+  ['none, 2 without stderr', { exitCode: 2 }, 'exited with code 2'],
+  [
+    'failed without any text',
+    { finish: { ...failed, error: null, message: null } },
+    'the program reported failure without a reason',
+  ],
+])('failed, with the words of its row: %s', (_name, facts, error) => {
+  expect(outcomeOf(end(facts))).toEqual({ outcome: 'failed', error, note: null })
+})
+
+it('notes a finish whose status nobody knows', () => {
+  expect(outcomeOf(end({ finish: { ...completed, status: 'done' } }))).toMatchObject({
+    outcome: 'completed',
+    note: 'finish has status "done", neither completed nor failed: the exit code decided',
+  })
+})

@@ -23,9 +23,15 @@ export function outcomeOf(end: ProgramEnd): ProgramOutcome {
   const clean = end.exitCode === 0
   if (end.finish?.status === 'failed')
     return failed(end.finish.error ?? end.finish.message ?? 'the program reported failure without a reason')
-  if (clean) return { outcome: 'completed', error: null, note: end.finish === null ? 'no finish event' : null }
+  if (clean) return { outcome: 'completed', error: null, note: noteOn(end.finish) }
   const how = end.signal === null ? `exited with code ${end.exitCode}` : `killed by ${end.signal}`
   return failed(end.finish === null ? [how, ...end.lastStderr].join('\n') : `${how} after finish`)
+}
+
+function noteOn(finish: ProgramEnd['finish']): string | null {
+  if (finish === null) return 'no finish event'
+  if (finish.status === 'completed') return null
+  return `finish has status "${finish.status.slice(0, 50)}", neither completed nor failed: the exit code decided`
 }
 
 function failed(error: string): ProgramOutcome {

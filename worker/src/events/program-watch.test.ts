@@ -23,6 +23,14 @@ describe('a program watch', () => {
     expect(watching('just talk').watch.finish).toBeNull()
   })
 
+  it('hears no event in the start of a line that was cut', () => {
+    const cut = `{"event":"finish","status":"failed"}${' '.repeat(1024 * 1024)}`
+    expect(watching(cut, '{"event":"text","content":"whole"}').watch).toMatchObject({
+      finish: null,
+      result: { value: { text: 'whole' } },
+    })
+  })
+
   it('takes a text event, or the result of finish, as the result', () => {
     expect(watching('{"event":"text","content":"42"}').watch.result.value).toEqual({ text: '42' })
     expect(

@@ -1,16 +1,15 @@
 import {
+  eventIn,
   type Line,
   LineSplitter,
+  MAX_RESULT_BYTES,
   type OutputStream,
   type ProgramEvent,
   type Progress,
-  parseLine,
 } from '@stoker/protocol'
 
 const KEPT_STDERR_LINES = 10
 const MAX_LINE_CHARS = 2000
-/** A result travels in a report; larger ones belong into a file. */
-const MAX_RESULT_BYTES = 256 * 1024
 const ANSWERS: ReadonlySet<string> = new Set(['text', 'text_delta', 'progress', 'checkpoint', 'artifact', 'finish'])
 
 export interface Finish {
@@ -82,7 +81,8 @@ export class ProgramWatch {
       if (this.#stderr.length > KEPT_STDERR_LINES) this.#stderr.shift()
       return
     }
-    if (line.text.startsWith('{')) this.hear(parseLine(line.text, stream))
+    const said = eventIn(line, stream)
+    if (said !== null) this.hear(said)
   }
 }
 

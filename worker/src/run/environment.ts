@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path'
-import { metadataEnv, type Offer } from '@stoker/protocol'
+import { factsEnv, type Offer } from '@stoker/protocol'
 
 /** The whole list of what a program may inherit from its worker; everything else it gets is said in its spec or here. */
 const INHERITED = ['LANG', 'LC_ALL', 'TZ'] as const
@@ -28,16 +28,16 @@ export function programEnv(offer: Offer, surroundings: Surroundings): Record<str
     ...inherited,
     PATH: pathOf(surroundings),
     HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
-    PYTHONUNBUFFERED: '1',
-    MODEL_NAME: '',
-    ...metadataEnv(opener.spec.input),
-    ...offer.spec.env,
-    ...surroundings.secretEnv,
-    TASK_ID: opener.id,
-    ...(offer.spec.session === null ? {} : { SESSION_ID: offer.id }),
+    ...factsEnv({
+      input: opener.spec.input,
+      env: { ...offer.spec.env, ...surroundings.secretEnv },
+      taskId: opener.id,
+      sessionId: offer.spec.session === null ? null : offer.id,
+      modelName: '',
+      modelPath: surroundings.modelsFolder,
+      gpuDevice: gpus[0] === undefined ? '' : String(gpus[0].index),
+    }),
     STOKER_JOB_ID: offer.id,
-    MODEL_PATH: surroundings.modelsFolder,
-    GPU_DEVICE: gpus[0] === undefined ? '' : String(gpus[0].index),
     CUDA_VISIBLE_DEVICES: gpus
       .filter(gpu => !gpu.simulated)
       .map(gpu => gpu.uuid)

@@ -120,7 +120,7 @@ export class SessionTasks {
   hear(piece: Piece): void {
     if (this.#due.length > 0) this.#placeDue(piece.start)
     const text = eventText(piece)
-    const event = text === null ? null : eventIn(text, 'stdout')
+    const event = text === null ? null : eventIn({ text, truncated: false }, 'stdout')
     const place = this.#places.ownerOf(event, text)
     this.#keep(place, piece, event !== null)
     this.#at = piece.end

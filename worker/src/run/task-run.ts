@@ -123,7 +123,7 @@ function hearAgain(path: string, size: number, watch: ProgramWatch): void {
       at += got
       for (const piece of cutter.push(bytes.subarray(0, got))) {
         const text = eventText(piece)
-        const event = text === null ? null : eventIn(text, 'stdout')
+        const event = text === null ? null : eventIn({ text, truncated: false }, 'stdout')
         if (event !== null) watch.hear(event)
       }
     }

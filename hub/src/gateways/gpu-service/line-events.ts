@@ -35,8 +35,9 @@ export class LineEvents {
 }
 
 /** Null for `finish`: how a task ended is told once, by the service, after the exit. */
-function eventOf({ text, truncated }: Line, stream: StreamName, at: number): TaskEvent | null {
-  const said = eventIn(text, stream)
+function eventOf(line: Line, stream: StreamName, at: number): TaskEvent | null {
+  const { text, truncated } = line
+  const said = eventIn(line, stream)
   if (said?.event === 'finish') return null
   if (said !== null) return { event: said.event, data: said.fields }
   const log = truncated ? `${text}… [truncated]` : text
