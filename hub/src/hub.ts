@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Log, lockFolder } from '@stoker/files'
@@ -21,15 +21,18 @@ import { carryLiveness } from './engine/liveness.ts'
 import { EngineLoop } from './engine/loop.ts'
 import { makeAdminToken, recover, startEpoch } from './first-steps.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import type { OnDisconnect } from './gateways/openai/context.ts'
 import { openGpuService } from './gpu-service-door.ts'
 import { ownCertificate, readCertificate } from './listeners/certificate.ts'
 import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
+import { openOpenAi } from './openai-door.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
+import { KeepWarm } from './presets/keep-warm.ts'
 import { PresetFolder } from './presets/preset-folder.ts'
 import { readSettings } from './presets/settings.ts'
 import { recallRuns } from './recall-runs.ts'
@@ -75,6 +78,8 @@ export interface HubOptions {
   readonly presets?: PresetOptions | undefined
   /** A port of its own for the GPU-service API, which is below /gpu in any case. */
   readonly gpuServicePort?: number | undefined
+  /** What becomes of a waiting task when the client of the OpenAI endpoint leaves. */
+  readonly openaiOnDisconnect?: OnDisconnect | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -175,6 +180,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     log,
   })
   const presets = { current: () => presetFolder.current(), settings }
+  const keepWarm = new KeepWarm(
+    { engine, queries: store.queries, settings, newId, now: Date.now, log, diskGuard: disk.guard },
+    await presetFolder.current(),
+  )
+  presetFolder.onChange(book => keepWarm.take(book))
   let isStopping = false
   const limits = {
     ...ORDINARY_LIMITS,
@@ -193,9 +203,12 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     isStopping: () => isStopping,
   }
   const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
+  const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
+  const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
+  const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(rest))
   const api = await createApi({
     ...shared,
-    front: gpuService.front,
+    front,
     blobs,
     gc,
     random: randomBytes,
@@ -203,7 +216,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     startedAt: Date.now(),
     unschedulable: schedulingRules.unschedulable,
     explain: (state, job) => explainJob(state, policy, job, clock.now()),
-    metrics: [commits.seconds, commits.changes, plans.seconds],
+    metrics: [commits.seconds, commits.changes, plans.seconds, openai.figures],
     waitCode,
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {
@@ -212,7 +225,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     },
     limits,
     listeners,
-    warmthOf: () => ({ live: 0, lastError: null, nextStartAt: null }),
+    warmthOf: keepWarm.warmthOf,
     workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
@@ -236,6 +249,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       void engine.execute({ kind: 'tick' }).catch(() => {})
       void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`))
       void presetFolder.current().catch(error => log('warn', `the presets cannot be looked at: ${error}`))
+      void keepWarm.tick().catch(error => log('warn', `sessions of presets wait for the next second: ${error}`))
       void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
     }, TICK_MS),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),
@@ -257,8 +271,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
     gateway.close()
+    await keepWarm.close()
     await webhooks.close()
     await gpuService.close()
+    await openai.close()
     await api.close()
     await listeners.closeAll()
     await gc.close()
@@ -275,7 +291,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const url = await api.listen({ host: options.host, port: options.port })
     const reception = {
       options: SERVER_OPTIONS,
-      request: gpuService.front(api.routing),
+      request: front(api.routing),
       broken: answerBrokenRequest,
       attach: (server: Server) => gateway.listen(server),
     }

@@ -7,6 +7,7 @@ import {
   Refused,
   type SpecIssue,
 } from '@stoker/protocol'
+import type { NewJob } from '../engine/commands.ts'
 import { findPreset, type Preset, type PresetBook } from './preset.ts'
 import { type PresetRequest, presetSpec } from './preset-spec.ts'
 import type { Settings } from './settings.ts'
@@ -53,6 +54,19 @@ export function expandPreset(value: Written, book: PresetBook, settings: Setting
   const issues = [...strayKeys(given, preset, isTask), ...wrongMaps(given), ...longTimeout(given, preset, settings)]
   if (issues.length > 0) return { issues }
   return { spec: presetSpec(preset, settings, { ...(given as PresetRequest), as }) }
+}
+
+/** Tasks for presets that are defined may wait, as many as all their sessions could take, though none is there yet. */
+export async function withPresetQueues(jobs: readonly NewJob[], source: PresetSource): Promise<readonly NewJob[]> {
+  const names = (job: NewJob) => job.spec.task?.preset ?? null
+  if (!jobs.some(job => names(job) !== null)) return jobs
+  const { presets } = await source.current()
+  return jobs.map(job => {
+    const preset = presets.get(names(job) ?? '')
+    if (preset === undefined) return job
+    const { concurrency, queue, max } = preset.session
+    return { ...job, presetQueue: (concurrency + queue) * max }
+  })
 }
 
 /** Like `expandSpec`, for specs that are kept as they were written and may name presets. */
