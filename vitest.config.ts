@@ -18,6 +18,7 @@ const SLOW = [
     'planted',
     'deferred-commits',
     'containers*',
+    'session-run',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
 ]

@@ -48,6 +48,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(JOBS, 'retry', 'submit ended jobs again', () => import('./commands/retry.ts')),
   entry(JOBS, 'groups', 'list groups: arrays and sweeps', () => import('./commands/groups.ts')),
   entry(JOBS, 'group', 'show, cancel, retry or wait for a group', () => import('./commands/group.ts')),
+  entry(JOBS, 'session', 'keep a program alive and give it tasks', () => import('./commands/session.ts')),
   entry(JOBS, 'schedule', 'run jobs at the times of a cron pattern', () => import('./commands/schedule.ts')),
   entry(JOBS, 'presets', 'list, show and check presets of jobs', () => import('./commands/presets.ts')),
   entry(JOBS, 'program', 'write a program, and check how it speaks', () => import('./commands/program.ts')),

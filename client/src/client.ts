@@ -47,6 +47,7 @@ import { postJobs, type SubmittedJob } from './post-jobs.ts'
 import { presetCalls } from './preset-calls.ts'
 import { queryText } from './query.ts'
 import { scheduleCalls } from './schedule-calls.ts'
+import { sessionCalls } from './session-calls.ts'
 import { SubmitBatches } from './submit-batches.ts'
 
 export interface ClientOptions {
@@ -109,6 +110,7 @@ export function createClient(options: ClientOptions) {
     close: transport.close,
     ...groupCalls(caller),
     ...scheduleCalls(caller),
+    ...sessionCalls(caller),
     ...ownerCalls(caller),
     ...presetCalls(caller),
 

@@ -11,13 +11,14 @@ import { createGpuService } from './gateways/gpu-service/gpu-service.ts'
 import { nameOf } from './listeners/listen-address.ts'
 import { type OpenServer, openServer } from './listeners/open-server.ts'
 import { positionOf } from './scheduler/explain/position.ts'
+import { schedulingRules } from './scheduler/rules.ts'
 import { byPrefix } from './serving/by-prefix.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 
 /** Where the dialect is on every listener of the hub. */
 const PREFIX = '/gpu'
 
-interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 'failed'> {
+interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 'unschedulable' | 'failed'> {
   readonly folder: string
   readonly log: Log
   readonly limits: RateLimits
@@ -39,6 +40,7 @@ export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
     ...needed,
     devices: numbers,
     door: new Doorkeeper(limits, context.now),
+    unschedulable: schedulingRules.unschedulableSpec,
     ahead: (state, job) => aheadOf(state, job, clock()),
     failed: error => log('error', `gpu-service: ${error instanceof Error ? error.stack : String(error)}`),
   })
@@ -66,7 +68,15 @@ export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
 
 function aheadOf(state: State, job: number, now: Now): number | null {
   const bucket = state.buckets.get(state.queued.get(job)?.bucket ?? -1)
-  return bucket === undefined ? null : positionOf(state, job, bucket, now).total
+  if (bucket === undefined) return null
+  const { target } = bucket.shape
+  return target === null ? positionOf(state, job, bucket, now).total : olderTasks(state, target, job)
+}
+
+/** Queues of sessions are short. */
+function olderTasks(state: State, target: string, job: number): number {
+  const buckets = [...(state.targets.get(target)?.buckets ?? [])]
+  return buckets.flatMap(bucket => [...state.queued.walk(bucket)]).filter(seq => seq < job).length
 }
 
 const Devices = z.object({ devices: z.array(z.string()) })

@@ -6,6 +6,7 @@ import type {
   Owner,
   PresetDetail,
   ScheduleDetail,
+  SessionView,
   Worker,
   WorkerDetail,
 } from '@stoker/protocol'
@@ -82,6 +83,14 @@ const group: GroupDetail = {
   endedAt: NOW,
   counts: { waiting: 0, queued: 0, active: 0, succeeded: 2, failed: 1, canceled: 0, timed_out: 0 },
   failures: [asJob(ended)],
+}
+const session: SessionView = {
+  id: '01890000-0000-7000-8000-00000000000c',
+  ...{ name: 'echo', state: 'working', reason: null, owner: 'ann', preset: 'm/p', gpus: ['GPU-1'] },
+  worker: { id: 'w-1', name: 'box' },
+  ...{ concurrency: 2, working: [ended.id], queued: 1, queue: 5 },
+  ...{ createdAt: NOW, readyAt: NOW, lastActivityAt: NOW, endedAt: null },
+  ...{ idleTimeoutSeconds: 300, maxLifetimeSeconds: 3600, restarts: 1, attempts: 1 },
 }
 const schedule: ScheduleDetail = {
   id: '01890000-0000-7000-8000-00000000000b',
@@ -203,6 +212,12 @@ beforeEach(() => {
         groups: [{ id: group.id, name: 'sweep', first: 0, size: 1 }],
       },
     ],
+    'GET /api/v1/sessions': [200, { sessions: [session], next: null }],
+    'POST /api/v1/sessions': [201, session],
+    'GET /api/v1/sessions/:id': [200, session],
+    'DELETE /api/v1/sessions/:id': [202, { effect: 'stopping', session }],
+    'POST /api/v1/sessions/:id/keepalive': [200, session],
+    'POST /api/v1/sessions/:id/tasks': [201, asJob(waiting)],
     'GET /api/v1/schedules': [200, { schedules: [schedule], next: null }],
     'POST /api/v1/schedules': [201, schedule],
     'GET /api/v1/schedules/nightly': [200, schedule],
@@ -257,6 +272,12 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['group cancel', ['group', 'cancel', group.id], 0, `${group.id}\n`],
   ['group retry', ['group', 'retry', group.id], 0, `${group.id}\n`],
   ['group wait', ['group', 'wait', group.id, '--timeout', '9s'], 100, `${group.id}\n`],
+  ['session start', ['session', 'start', '--concurrency', '2', '-'], 0, `${session.id}\n`],
+  ['session list', ['session', 'list'], 0, `${session.id}\n`],
+  ['session show', ['session', 'show', '0c'], 0, `${session.id}\n`],
+  ['session keepalive', ['session', 'keepalive', '0c'], 0, `${session.id}\n`],
+  ['session end', ['session', 'end', '0c'], 0, `${session.id}\n`],
+  ['session send', ['session', 'send', '0c', 'hello', '--detach'], 0, `${waiting.id}\n`],
   ['schedule add', ['schedule', 'add', 'nightly', '--cron', '0 3 * * *', '-'], 0, `${schedule.id}\n`],
   ['schedule list', ['schedule', 'list'], 0, `${schedule.id}\n`],
   ['schedule show', ['schedule', 'show', 'nightly'], 0, `${schedule.id}\n`],

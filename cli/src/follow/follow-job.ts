@@ -38,8 +38,8 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
       if (event.event === 'end') return event.job
       if (event.event === 'job') noteChange(standing?.job ?? null, event.job, note)
       standing = standingOf(standing, io.now(), newsOf(event, output))
-      if (!hasDeltas || event.event !== 'text') show(event, screen, options)
-      hasDeltas = event.event === 'text_delta' || (hasDeltas && event.event !== 'text')
+      show(event, screen, options, hasDeltas)
+      if (event.event === 'text_delta' || event.event === 'text') hasDeltas = event.event === 'text_delta'
       refresh()
     }
   } finally {
@@ -62,14 +62,16 @@ function newsOf(event: JobEvent, hasOutput: boolean): Parameters<typeof standing
   return { percent: numberOf(data.percent ?? data.progress), operation: textOf(data.operation ?? data.message) }
 }
 
-function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOptions): void {
+/** A whole text after its parts says nothing new: it ends their line. */
+function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOptions, hasDeltas: boolean): void {
   if ('job' in event) return
   const { data } = event
   const out = data.stream === 'stderr' ? stderr : stdout
   if (out === null) return
   if (event.event === 'logs') screen.line(out, textOf(data.log ?? data.message) ?? JSON.stringify(data))
   if (event.event === 'text_delta') screen.raw(out, textOf(data.delta ?? data.text ?? data.text_delta) ?? '')
-  if (event.event === 'text') screen.line(out, textOf(data.content ?? data.text) ?? JSON.stringify(data))
+  if (event.event === 'text' && hasDeltas) screen.raw(out, '\n')
+  else if (event.event === 'text') screen.line(out, textOf(data.content ?? data.text) ?? JSON.stringify(data))
 }
 
 function noteChange(before: Job | null, job: Job, note: (text: string) => void): void {

@@ -55,6 +55,7 @@ function label({ reasons }: Explanation, index: number): string {
 
 function reasonText({ workers, text, closest, codes, job }: WaitReason): string {
   const { count, names } = workers
+  if (codes.some(code => code.startsWith('session.'))) return plainText(text)
   if (codes.includes('owner.limit'))
     return count === 0 ? plainText(text) : `${plainText(text)}; ${who(count, names)} could take it`
   if (count === 1) return plainText(`${text}${job === null ? '' : ` (job ${shortId(job)})`}`)

@@ -77,12 +77,21 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
         .join(' '),
     ),
   ]
+  yield ['session', taskOf(job)]
   yield ['worker', plainText(job.worker?.name ?? '')]
   yield ['submitted', `${job.submittedAt} (${ago(job.submittedAt, paper.now)})`]
   yield ['ran', lasted(job, paper.now)]
   yield ['exit', job.signal ?? String(job.exitCode ?? '')]
   yield ['retry of', job.retryOf ?? '']
   yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
+}
+
+/** Of a session what it offers, of a task what takes it. */
+function taskOf({ spec, session }: JobDetail): string {
+  if (spec.session !== null)
+    return `takes ${spec.session.concurrency} tasks at once, ${spec.session.queue} may wait (see: stoker session show)`
+  if (spec.task === null) return ''
+  return plainText(session ?? spec.task.session ?? `any of preset ${spec.task.preset}`)
 }
 
 function* waitingFacts({ waitingFor }: JobDetail): Generator<[string, string]> {

@@ -52,7 +52,8 @@ export function sessionShut(view: TaskView, session: SessionState, isPreset: boo
   const active = view.active.get(session.seq)
   if (active === undefined) return 'is not placed yet'
   if (session.endsBy !== null || active.cancelBy !== null) return `ends: ${session.endsBy ?? active.cancelBy}`
-  if (active.state !== 'running') return 'is starting'
+  // Whoever asks for this very session may have opened it: its worker gives the first task to the program as it starts.
+  if (isPreset && active.state !== 'running') return 'is starting'
   const worker = view.workers.get(active.claim.worker)
   if (worker === undefined || !worker.connected) return 'is on a worker that is not connected'
   if (isQuiet(worker, now)) return 'is on a worker that was not heard for some seconds'

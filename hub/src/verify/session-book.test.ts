@@ -28,11 +28,11 @@ it('finds nothing wrong with what the engine does', () => {
   expect(complaints(changes => changes)).toEqual([])
 })
 
-it('sees too many tasks in a session, tasks before it runs and tasks on another worker', () => {
+it('sees too many tasks in a session, tasks before it is placed and tasks on another worker', () => {
   const without = (c: Change['c'], job: number) => (changes: Change[]) =>
     changes.filter(change => !(change.c === c && 'job' in change && change.job === job))
   expect(complaints(without('attemptEnded', 2)).join()).toContain('then has 2 tasks and 1 places')
-  expect(complaints(without('running', 1)).join()).toContain('does not run')
+  expect(complaints(changes => without('placed', 1)(without('running', 1)(changes))).join()).toContain('does not run')
   const moved = complaints(changes =>
     changes.map(change => (change.c === 'placed' && change.job === 2 ? { ...change, worker: 'x' } : change)),
   )

@@ -6,6 +6,8 @@ interface Kept {
   readonly concurrency: number
   fence: Fence | null
   worker: string
+  /** From its placement until it is lost or over. */
+  isPlaced: boolean
   isRunning: boolean
   isLeaving: boolean
   /** Of the newest attempt. */
@@ -20,7 +22,7 @@ interface Kind {
 /** As many tasks as a hub fails in one commit for the end of a session. */
 const MOST_A_COMMIT = 1000
 
-/** Follows sessions and the tasks in their places: none is over-committed, tasks are only where their session runs, and none waits for a session that has ended. Needs the whole journal. */
+/** Follows sessions and the tasks in their places: none is over-committed, tasks are only where their session is, and none waits for a session that has ended. Needs the whole journal. */
 export class SessionBook {
   readonly #complain: Complain
   readonly #stateOf: (seq: number) => JobState | null
@@ -58,17 +60,17 @@ export class SessionBook {
         this.#of(change.job, session => Object.assign(session, { isLeaving: true }))
         break
       case 'lost':
-        this.#of(change.job, session => Object.assign(session, { isRunning: false }))
+        this.#of(change.job, session => Object.assign(session, { isPlaced: false, isRunning: false }))
         break
       case 'resumed':
-        this.#of(change.job, session => Object.assign(session, { isRunning: true }))
+        this.#of(change.job, session => Object.assign(session, { isPlaced: true, isRunning: true }))
         break
       case 'released':
         this.#leave(change)
         break
       case 'attemptEnded':
         this.#leave(change)
-        this.#of(change.job, session => Object.assign(session, { isRunning: false }))
+        this.#of(change.job, session => Object.assign(session, { isPlaced: false, isRunning: false }))
         if (change.next !== 'queued' && change.next !== 'waiting') this.#end(change.job)
         break
       case 'ended':
@@ -92,7 +94,14 @@ export class SessionBook {
   #submit(seq: number, id: string, kind: Kind | undefined): void {
     if (kind === undefined) return
     if (kind.concurrency !== null) {
-      const fresh = { fence: null, worker: '', isRunning: false, isLeaving: false, places: new Set<string>() }
+      const fresh = {
+        fence: null,
+        worker: '',
+        isPlaced: false,
+        isRunning: false,
+        isLeaving: false,
+        places: new Set<string>(),
+      }
       this.#sessions.set(seq, { id, concurrency: kind.concurrency, ...fresh })
     }
     if (kind.target === null) return
@@ -105,7 +114,13 @@ export class SessionBook {
   #place(change: ChangeOf<'placed'>): void {
     const { job, epoch, attempt, worker } = change
     this.#of(job, session =>
-      Object.assign(session, { fence: { job, epoch, attempt }, worker, isRunning: false, places: new Set() }),
+      Object.assign(session, {
+        fence: { job, epoch, attempt },
+        worker,
+        isPlaced: true,
+        isRunning: false,
+        places: new Set(),
+      }),
     )
     const isTask = this.#targets.has(job)
     if (change.session === undefined) {
@@ -120,7 +135,9 @@ export class SessionBook {
       return
     }
     if (!isTask) complain('takes tasks only')
-    if (!session.isRunning) complain('does not run')
+    // Whoever asks for this very session may come before its program runs.
+    const mayBeEarly = this.#targets.get(job)?.startsWith('session:') === true
+    if (!session.isRunning && !(mayBeEarly && session.isPlaced)) complain('does not run')
     if (session.isLeaving) complain('was asked to leave')
     if (session.worker !== worker) complain(`is on worker ${session.worker}, not on ${worker}`)
     session.places.add(fenceKey(change))

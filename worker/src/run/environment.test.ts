@@ -61,4 +61,20 @@ describe('the environment of a program', () => {
   it('has the home of the worker only without a sandbox', () => {
     expect(programEnv(anOffer({}), { ...surroundings, isolation: 'none' }).HOME).toBe('/home/ann')
   })
+
+  it('of a session is that of the task it is started for, with the id of the session', () => {
+    const session = anOffer({ session: {}, input: { a: 1 } })
+    const opener = { ...anOffer({ input: { b: 2 } }), id: 'the-task' }
+    const { TASK_ID, SESSION_ID, STOKER_JOB_ID, METADATA_A, METADATA_B } = programEnv(session, {
+      ...surroundings,
+      opener,
+    })
+    expect([TASK_ID, SESSION_ID, STOKER_JOB_ID]).toEqual(['the-task', 'the-id', 'the-id'])
+    expect([METADATA_A, METADATA_B]).toEqual([undefined, '2'])
+    expect(programEnv(session, surroundings)).toMatchObject({
+      TASK_ID: 'the-id',
+      SESSION_ID: 'the-id',
+      METADATA_A: '1',
+    })
+  })
 })

@@ -13,7 +13,7 @@ import { InlineRun } from './inline-run.ts'
 import { chooseIsolation } from './isolation.ts'
 import { endedExecution } from './left-over.ts'
 import { OutputsStep } from './outputs-step.ts'
-import { unstartedReport } from './program-end.ts'
+import { type ProgramFate, unstartedReport } from './program-end.ts'
 import { SecretsWithheld } from './secrets.ts'
 import { SessionRun } from './session-run.ts'
 import { Sessions } from './sessions.ts'
@@ -22,6 +22,8 @@ import { Declined, type SetUpPorts, setUpProgram } from './set-up.ts'
 export interface RunnerPorts extends SetUpPorts {
   readonly now: () => number
 }
+
+const STOPPED_EARLY = { canceled: 'canceled', stale: 'canceled', shutdown: 'lost' } as const
 
 /** All attempts of this worker, from their offer to their end. */
 export class Runner {
@@ -199,8 +201,11 @@ export class Runner {
       delivery.report([{ kind: 'declined', fence: offer.fence, at: now(), reason }])
       return
     }
-    const outcome = early === undefined ? 'failed' : early.cause === 'shutdown' ? 'lost' : 'canceled'
-    delivery.report([unstartedReport(offer.fence, now(), { outcome, error: reason, note: null })])
+    const fate: ProgramFate =
+      early?.cause === 'session'
+        ? { outcome: 'completed', error: null, note: reason }
+        : { outcome: early === undefined ? 'failed' : STOPPED_EARLY[early.cause], error: reason, note: null }
+    delivery.report([unstartedReport(offer.fence, now(), fate)])
   }
 
   #maybeIdle(): void {

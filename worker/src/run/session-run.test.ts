@@ -71,6 +71,15 @@ describe('a session', () => {
     expect(bench.stdoutOf(session)).not.toContain('finish')
   })
 
+  it('runs in a sandbox as well', async () => {
+    const session = bench.session(ECHO, { isolation: 'sandbox', network: 'none' })
+    const task = bench.task(2, session, { where: 'inside' })
+    expect((await bench.ended(task)).result).toEqual(text([1, { where: 'inside' }, task.id]))
+    expect(bench.reports[0]).toMatchObject({ kind: 'running', isolation: 'sandbox' })
+    bench.runner.stop(session.fence, { cause: 'session', text: 'manual' })
+    expect(await bench.ended(session)).toMatchObject({ outcome: 'completed', note: 'manual', exitCode: 0 })
+  })
+
   it('leaves when the hub asks it to, and that is no failure', async () => {
     const session = bench.session(ECHO)
     await bench.ended(bench.task(2, session))

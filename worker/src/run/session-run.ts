@@ -15,7 +15,7 @@ import type { TaskRun } from './task-run.ts'
 import { UsageMeter } from './usage.ts'
 import type { Workspaces } from './workspace.ts'
 
-/** A session that lost its use leaves by itself in a moment, or is stopped. */
+/** Reasons to leave at the end of the input: nothing is wrong with the program. */
 const ORDERLY: ReadonlySet<string> = new Set(['session', 'shutdown', 'input'])
 
 export interface SessionPorts {
@@ -194,7 +194,7 @@ export class SessionRun {
 
   /** The end of its input asks a program to leave; what must not go on is stopped by signals. */
   #enforce(cause: string, graceMs: number): void {
-    if (ORDERLY.has(cause) && graceMs > 0) this.#execution.endInput(graceMs)
+    if (ORDERLY.has(cause) && graceMs > 0) this.#execution.endInput(cause === 'shutdown' ? graceMs / 2 : graceMs)
     else this.#execution.stop('canceled', cause === 'stale' ? 0 : graceMs)
   }
 

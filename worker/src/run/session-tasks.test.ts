@@ -44,7 +44,7 @@ it('whenever its worker is killed, every line and every end of a task is as if i
       )
       expect(killed).toEqual(whole)
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 

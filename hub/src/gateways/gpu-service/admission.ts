@@ -14,49 +14,45 @@ export interface Admission {
   readonly difficulty: Difficulty
   /** It may stay queued; otherwise it is placed at once or refused. */
   readonly waits: boolean
+  /** Comes in the same moment as the job, behind it, and is ended with it. */
+  readonly followedBy?: ((id: string) => Promise<unknown>) | undefined
 }
 
 /** The id of a job that is durable and has its GPU, or waits for it as asked; everything else is an answer with its status. */
 export async function admit(context: GpuServiceContext, admission: Admission): Promise<string> {
-  const { engine, newId } = context
+  const { engine, newId, unschedulable } = context
   const parsed = parseJobSpec(admission.spec)
   if (!parsed.ok) throw new AnswerError(400, parsed.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))
   refuseWhenFull(context)
   const { spec } = parsed
   const needsGpu = spec.resources.gpus > 0
-  if (needsGpu && !admission.waits && !(await engine.read(state => hasFree(state, admission.difficulty))))
-    throw noGpu(admission.difficulty)
   const id = newId()
   const job = { id, spec, specText: writeSpec(spec), retryOf: null }
-  const { owner, waits } = admission
-  const { firstSeq: seq } = await engine
-    .execute({ kind: 'submit', owner, jobs: [job], key: null, failFast: true })
-    .catch(async error => {
-      throw await unfitting(context, error, admission, needsGpu)
-    })
+  const { owner, waits, difficulty } = admission
+  const refusal = await engine.read(state => {
+    const reason = unschedulable(state, job)
+    if (reason !== null) return needsGpu && !has(state, difficulty) ? noGpu(difficulty) : new AnswerError(400, reason)
+    return needsGpu && !waits && !hasFree(state, difficulty) ? noGpu(difficulty) : null
+  })
+  if (refusal !== null) throw refusal
+  const submitted = engine.execute({ kind: 'submit', owner, jobs: [job], key: null, failFast: false })
+  const [{ firstSeq: seq }] = await Promise.all([submitted, admission.followedBy?.(id)])
   if (waits || (await engine.read(({ active }) => active.has(seq)))) return id
   const { effect } = await engine.execute({ kind: 'cancel', job: seq, by: 'gpu-service: nothing was free for it' })
   if (effect === 'ended') return id
-  throw needsGpu ? noGpu(admission.difficulty) : noWorker()
+  throw needsGpu ? noGpu(difficulty) : noWorker()
 }
 
 /** That no worker has such a device is no fault of the request; an image or a mount that none allows is. */
-async function unfitting(
-  { engine }: GpuServiceContext,
-  error: unknown,
-  { difficulty }: Admission,
-  needsGpu: boolean,
-): Promise<unknown> {
-  if (!(error instanceof Refused) || error.code !== 'job.unschedulable') return error
-  const hasDevice = await engine.read(state => seenDevices(state).some(device => device.difficulty === difficulty))
-  return needsGpu && !hasDevice ? noGpu(difficulty) : error
+function has(state: State, difficulty: Difficulty): boolean {
+  return seenDevices(state).some(device => device.difficulty === difficulty)
 }
 
 function hasFree(state: State, difficulty: Difficulty): boolean {
   return seenDevices(state).some(device => device.difficulty === difficulty && device.isFree)
 }
 
-export function noGpu(difficulty: Difficulty): AnswerError {
+function noGpu(difficulty: Difficulty): AnswerError {
   return new AnswerError(503, `No available GPU with difficulty=${difficulty}`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

@@ -1,3 +1,4 @@
+import type { NewJob } from '../../engine/commands.ts'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
 import type { State } from '../../engine/state.ts'
@@ -21,6 +22,8 @@ export interface GpuServiceContext {
   readonly newId: () => string
   readonly version: string
   readonly diskGuard: () => { readonly freeBytes: number; readonly neededBytes: number } | null
+  /** Why no worker that is known could ever run the job; null if one could. */
+  readonly unschedulable: (state: State, job: NewJob) => string | null
   /** How many queued jobs are before this one; null for one that is not queued or that nothing could run. */
   readonly ahead: (state: State, job: number) => number | null
   readonly isStopping: () => boolean

@@ -5,6 +5,7 @@ import type { GpuServiceContext } from './context.ts'
 import { allowOrigins } from './cors.ts'
 import { health, resources } from './health.ts'
 import { readJsonAnyway } from './json-body.ts'
+import { addSessionRoutes, liveSessions } from './sessions.ts'
 import { addSubmitRoutes } from './submit.ts'
 import { TaskDesk } from './task-desk.ts'
 import { addTaskRoutes } from './tasks.ts'
@@ -26,9 +27,10 @@ export async function createGpuService(context: GpuServiceContext): Promise<GpuS
   allowOrigins(service, context.presets.settings.corsOrigins)
   service.get('/', () => ({ service: 'gpu-service', version: context.version, status: 'running' }))
   service.get('/health', () => health(context))
-  service.get('/health/resources', () => resources(context, []))
+  service.get('/health/resources', async () => resources(context, await liveSessions(context, () => true)))
   addSubmitRoutes(service, desk)
   addTaskRoutes(service, desk)
+  addSessionRoutes(service, desk)
   await service.ready()
   return {
     request: service.routing as RequestListener,

@@ -64,7 +64,7 @@ export async function resources(context: GpuServiceContext, sessions: readonly S
         }
       }),
       running_tasks: { count: tasks.length, task_ids: tasks.flatMap(seq => ids.get(seq) ?? []) },
-      sessions: { count: sessions.length, active, idle: sessions.length - active, details: sessions },
+      sessions: { count: sessions.length, active, idle: sessions.length - active, details: sessions.map(detailOf) },
     },
     capacity: {
       total_gpus: devices.length,
@@ -84,6 +84,19 @@ export interface SessionFigures {
   readonly created_at: string
   readonly last_activity: string
   readonly queue_size: number
+}
+
+/** Only what this list has always had. */
+function detailOf({
+  session_id,
+  status,
+  gpu_device_id,
+  model_id,
+  current_task_id,
+  ...times
+}: SessionFigures): SessionFigures {
+  const { created_at, last_activity, queue_size } = times
+  return { session_id, status, gpu_device_id, model_id, current_task_id, created_at, last_activity, queue_size }
 }
 
 async function lookAround(context: GpuServiceContext): Promise<{ look: Look; ids: ReadonlyMap<number, string> }> {

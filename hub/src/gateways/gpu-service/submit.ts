@@ -4,6 +4,7 @@ import { type KeyHolder, keyHolder } from './api-key.ts'
 import { CustomBody, predefinedBody, readBody, submitBody } from './bodies.ts'
 import { customSpec } from './custom-task.ts'
 import { type PresetTask, predefinedTask, programSpec, submittedTask } from './preset-task.ts'
+import { beginSessionTask } from './session-task.ts'
 import type { TaskDesk } from './task-desk.ts'
 import { labelsOf } from './task-labels.ts'
 
@@ -38,11 +39,12 @@ export function addSubmitRoutes(service: FastifyInstance, desk: TaskDesk): void 
   })
 
   /** The id of the task, once it has what it needs or stands in its queue. */
-  async function begin({ owner }: KeyHolder, task: PresetTask): Promise<string> {
+  async function begin(holder: KeyHolder, task: PresetTask): Promise<string> {
+    if (task.type === 'session') return beginSessionTask(context, holder, task)
     const { difficulty, onDisconnect, waits } = task
     const labels = labelsOf({ type: task.type, difficulty, connection: 'allocated', onDisconnect })
     const spec = programSpec(task, 'job', labels, presets.settings)
-    return admit(context, { owner, spec, difficulty, waits })
+    return admit(context, { owner: holder.owner, spec, difficulty, waits })
   }
 }
 

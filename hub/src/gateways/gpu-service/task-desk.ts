@@ -1,12 +1,17 @@
 import { isTerminal, type JobRow } from '@stoker/protocol'
 import type { FastifyReply } from 'fastify'
+import { BEGINNING, followJob } from '../../serving/follow-job.ts'
 import { JobWatch } from '../../serving/job-watch.ts'
 import { OpenStreams } from '../../serving/open-streams.ts'
 import { EVENT_STREAM } from '../../serving/sse.ts'
 import type { KeyHolder } from './api-key.ts'
 import type { GpuServiceContext } from './context.ts'
+import { attemptFacts } from './task-record.ts'
 import { type TaskStreamPorts, taskStream } from './task-stream.ts'
 import { Viewers } from './viewers.ts'
+
+/** A program is asked, then told, then killed within this time. */
+const LEAVE_MS = 15_000
 
 /** Hands out the streams of tasks and knows who follows which. */
 export class TaskDesk {
@@ -26,7 +31,11 @@ export class TaskDesk {
       watch: new JobWatch({ engine, board }),
       now,
       deviceId: this.views.deviceId,
-      sessionGpu: async () => null,
+      sessionGpu: async id => {
+        const row = await queries.jobById(id)
+        if (row === null) return null
+        return attemptFacts(row, await queries.attemptsOf(row.seq), 1)?.gpus[0] ?? null
+      },
       ahead: seq => engine.read(state => context.ahead(state, seq)),
     }
     this.#viewers = new Viewers(row => {
@@ -58,6 +67,17 @@ export class TaskDesk {
       yield first.value
       yield* rest
     })
+  }
+
+  /** Whether a job has ended, which is waited for as long as programs get to leave. */
+  async ends(id: string): Promise<boolean> {
+    const { queries } = this.context
+    const row = await queries.jobById(id)
+    if (row === null) return true
+    const timeout = AbortSignal.timeout(LEAVE_MS)
+    const news = followJob(this.#ports, row, { attempt: 1, offsets: BEGINNING, hasOutput: false }, timeout)
+    for await (const { kind } of news) if (kind === 'end') return true
+    return false
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { AttemptRow, JobRow } from '@stoker/protocol'
+import { type AttemptRow, type JobRow, readSpec } from '@stoker/protocol'
 import type { Streams } from '../../outputs/port.ts'
 import { BEGINNING, followJob } from '../../serving/follow-job.ts'
 import type { JobWatch } from '../../serving/job-watch.ts'
@@ -7,6 +7,7 @@ import type { TaskEvent } from './line-events.ts'
 import { noteOf } from './task-labels.ts'
 import { type AttemptFacts, attemptFacts, endOfAttempt } from './task-record.ts'
 import { elapsedSeconds, errorOf, taskState } from './task-status.ts'
+import { containerName } from './task-views.ts'
 import { ToldAttempt } from './told-attempt.ts'
 
 export interface TaskEventPorts {
@@ -15,7 +16,7 @@ export interface TaskEventPorts {
   readonly watch: Pick<JobWatch, 'add'>
   /** The number a device has for clients, null for one that no worker ever showed. */
   readonly deviceId: (uuid: string) => number | null
-  /** The device of the session a task ran in; null for a session without one. */
+  /** The device that a session had first; null for one that has or had none. */
   readonly sessionGpu: (sessionId: string) => Promise<string | null>
 }
 
@@ -34,17 +35,19 @@ export async function* taskEvents(
   const { queries } = ports
   let row = known
   let earlier: readonly AttemptRow[] = []
-  const task = await openingOf(ports, known)
+  const task = openingOf(ports, known)
   const tell = (number: number): ToldAttempt =>
     new ToldAttempt(number, {
       opening: facts => task.opening(facts, number === 1 ? null : endOfAttempt(earlier, number - 1)),
       created: task.created,
     })
   let told = tell(1)
+  if (task.atOnce !== null) yield { kind: 'events', events: [task.atOnce] }
 
   async function learn(): Promise<TaskNews> {
     if (told.number > 1 || told.number < row.attempts) earlier = await queries.attemptsOf(row.seq)
     const facts = attemptFacts(row, earlier, told.number)
+    if (facts !== null && !told.isOpened) await task.meetSession()
     return { kind: 'events', events: facts === null ? [] : told.learn(facts) }
   }
 
@@ -89,34 +92,42 @@ function closing(row: JobRow): TaskEvent[] {
 }
 
 interface Opening {
-  readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent
+  /** Of a task in a session that has its place already: told before the task's own turn comes. */
+  readonly atOnce: TaskEvent | null
+  readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent | null
   readonly created: TaskEvent | null
+  /** To be called before the first opening: from then on the session of the task is known to have a device, or none. */
+  readonly meetSession: () => Promise<void>
 }
 
-async function openingOf(ports: TaskEventPorts, row: JobRow): Promise<Opening> {
-  const { connection: status } = noteOf(row)
-  const session = sessionOf(row)
-  const sessionGpu = session === null ? null : await ports.sessionGpu(session)
+function openingOf(ports: TaskEventPorts, row: JobRow): Opening {
+  const { connection: status, gpu: known } = noteOf(row)
+  const spec = readSpec(row.spec)
+  const session = spec.task?.session ?? null
+  let firstGpu: string | null = null
+  const container = containerName(spec, row.id)
+  const connection = (gpu: number | null, message: string | null): TaskEvent => ({
+    event: 'connection',
+    data: {
+      status,
+      task_id: row.id,
+      ...(gpu === null ? {} : { gpu_id: gpu }),
+      ...(session === null ? {} : { session_id: session }),
+      ...(message === null ? {} : { message }),
+    },
+  })
+  const created = { status: 'created', ...(container === null ? {} : { container_id: container }) }
   return {
-    created: session === null ? { event: 'worker', data: { status: 'created' } } : null,
+    atOnce: known === undefined ? null : connection(known, null),
+    meetSession: async () => {
+      if (session !== null && known === undefined) firstGpu ??= await ports.sessionGpu(session)
+    },
+    created: session === null ? { event: 'worker', data: created } : null,
     opening: ({ gpus, number }, before) => {
-      const uuid = sessionGpu ?? gpus[0]
-      const gpu = uuid === undefined ? null : ports.deviceId(uuid)
-      return {
-        event: 'connection',
-        data: {
-          status,
-          task_id: row.id,
-          ...(gpu === null ? {} : { gpu_id: gpu }),
-          ...(session === null ? {} : { session_id: session }),
-          ...(before === null ? {} : { message: `attempt ${number}, the one before ${before}` }),
-        },
-      }
+      if (known !== undefined && before === null) return null
+      const uuid = firstGpu ?? gpus[0]
+      const gpu = known ?? (uuid === undefined ? null : ports.deviceId(uuid))
+      return connection(gpu, before === null ? null : `attempt ${number}, the one before ${before}`)
     },
   }
-}
-
-function sessionOf({ spec }: JobRow): string | null {
-  const { task } = JSON.parse(spec) as { readonly task?: { readonly session?: string | null } }
-  return task?.session ?? null
 }

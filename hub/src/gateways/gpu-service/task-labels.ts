@@ -10,9 +10,13 @@ export const TASK_LABELS = {
   /** `session_ready` for the task that opened its session, `session_found` for later ones. */
   connection: 'gpu-service.connection',
   onDisconnect: 'gpu-service.on_disconnect',
+  /** The number of the device its session had when the task was put into it, or `none`; absent while the session waited for one. */
+  gpu: 'gpu-service.gpu',
 } as const
 
 export const DIALECT = 'gpu-service'
+
+const NO_GPU = 'none'
 
 export type OnDisconnect = 'continue' | 'cancel'
 export type Connection = 'allocated' | 'session_ready' | 'session_found'
@@ -22,15 +26,18 @@ export interface TaskNote {
   readonly difficulty: string | null
   readonly connection: Connection
   readonly onDisconnect: OnDisconnect
+  /** Undefined: not known when the task was made. */
+  readonly gpu?: number | null | undefined
 }
 
-export function labelsOf({ type, difficulty, connection, onDisconnect }: TaskNote): Record<string, string> {
+export function labelsOf({ type, difficulty, connection, onDisconnect, gpu }: TaskNote): Record<string, string> {
   return {
     [TASK_LABELS.dialect]: DIALECT,
     [TASK_LABELS.type]: type,
     ...(difficulty === null ? {} : { [TASK_LABELS.difficulty]: difficulty }),
     ...(connection === 'allocated' ? {} : { [TASK_LABELS.connection]: connection }),
     ...(onDisconnect === 'continue' ? {} : { [TASK_LABELS.onDisconnect]: onDisconnect }),
+    ...(gpu === undefined ? {} : { [TASK_LABELS.gpu]: gpu === null ? NO_GPU : String(gpu) }),
   }
 }
 
@@ -43,5 +50,11 @@ export function noteOf({ labels }: Pick<JobRow, 'labels'>): TaskNote {
     difficulty: known[TASK_LABELS.difficulty] ?? null,
     connection: connection === 'session_ready' || connection === 'session_found' ? connection : 'allocated',
     onDisconnect: known[TASK_LABELS.onDisconnect] === 'cancel' ? 'cancel' : 'continue',
+    gpu: gpuIn(known[TASK_LABELS.gpu]),
   }
+}
+
+function gpuIn(text: string | undefined): TaskNote['gpu'] {
+  if (text === undefined) return undefined
+  return text === NO_GPU ? null : Number(text)
 }

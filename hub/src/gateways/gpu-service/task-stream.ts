@@ -3,6 +3,7 @@ import { Bell } from '../../serving/bell.ts'
 import { PING_MS } from '../../serving/sse.ts'
 import { pingText, sseText } from './sse-text.ts'
 import { type TaskEventPorts, taskEvents } from './task-events.ts'
+import { noteOf } from './task-labels.ts'
 
 /** How often a task that waits for its turn is told where it stands. */
 const LOOK_MS = 1000
@@ -20,7 +21,8 @@ export async function* taskStream(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  if (isQueued(row) && row.attempts === 0) yield* queueUpdates(ports, row, signal)
+  const hasPlace = noteOf(row).gpu !== undefined
+  if (isQueued(row) && row.attempts === 0 && !hasPlace) yield* queueUpdates(ports, row, signal)
   yield* numbered(ports, row, after, signal)
 }
 

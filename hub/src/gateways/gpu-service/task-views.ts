@@ -18,7 +18,7 @@ interface ViewPorts {
 
 /** A task in a list. */
 export function viewTask(row: JobRow, { deviceId, now }: ViewPorts) {
-  const { type, difficulty } = noteOf(row)
+  const { type, difficulty, gpu } = noteOf(row)
   const spec = readSpec(row.spec)
   const [uuid]: string[] = row.gpus === null ? [] : JSON.parse(row.gpus)
   const isPending = taskState(row.state) === 'pending'
@@ -30,7 +30,7 @@ export function viewTask(row: JobRow, { deviceId, now }: ViewPorts) {
     task_difficulty: difficulty,
     ...presetOf(spec),
     session_id: spec.task?.session ?? null,
-    gpu_device_id: uuid === undefined ? null : deviceId(uuid),
+    gpu_device_id: gpu ?? (uuid === undefined ? null : deviceId(uuid)),
     created_at: isoTime(row.submittedAt),
     started_at: isoTimeOrNull(row.startedAt ?? row.runningAt),
     completed_at: isoTimeOrNull(row.endedAt),
@@ -48,7 +48,7 @@ export async function viewTaskDetail(
   const spec = readSpec(row.spec)
   return {
     ...viewTask(row, ports),
-    container_name: spec.container === null ? null : `gpu-task-${row.id.replaceAll('-', '').slice(-12)}`,
+    container_id: containerName(spec, row.id),
     isolation: row.isolation,
     attempts: row.attempts,
     exit_code: row.exitCode,
@@ -58,6 +58,17 @@ export async function viewTaskDetail(
     on_disconnect: noteOf(row).onDisconnect,
     logs: row.attempts === 0 ? [] : await lastLogs(row, ports),
   }
+}
+
+/** What the engine of its worker knows its container by, wherever it takes an id; null for what runs in none. */
+export function containerName({ container, session }: JobSpec, id: string): string | null {
+  if (container === null) return null
+  return `gpu-${session === null ? 'task' : 'session'}-${id.replaceAll('-', '').slice(-12)}`
+}
+
+/** The model a program has loaded, or a task asks for. */
+export function modelOf({ spec }: Pick<JobRow, 'spec'>): string | null {
+  return presetOf(readSpec(spec)).model_id
 }
 
 function presetOf({ preset, env }: JobSpec): { model_id: string | null; task_preset: string | null } {
