@@ -7,11 +7,11 @@ const B = { id: 'b', n: 2 }
 
 function ownerOf(places: TaskPlaces<typeof A>, line: object | string): string | null {
   const text = typeof line === 'string' ? line : JSON.stringify(line)
-  return places.ownerOf(eventIn(text, 'stdout'), text)?.id ?? null
+  return places.ownerOf(eventIn({ text, truncated: false }, 'stdout'), text)?.id ?? null
 }
 
 function hear(places: TaskPlaces<typeof A>, line: object): boolean {
-  const event = eventIn(JSON.stringify(line), 'stdout')
+  const event = eventIn({ text: JSON.stringify(line), truncated: false }, 'stdout')
   return event !== null && places.hear(event)
 }
 
