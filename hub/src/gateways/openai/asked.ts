@@ -9,7 +9,7 @@ import {
 } from '@stoker/protocol'
 import { newJobs } from '../../engine/new-jobs.ts'
 import { withPresetQueues } from '../../presets/expand-preset.ts'
-import type { Preset } from '../../presets/preset.ts'
+import type { Preset, PresetBook } from '../../presets/preset.ts'
 import { presetSpec } from '../../presets/preset-spec.ts'
 import { invalidRequest } from './api-error.ts'
 import type { OpenAiContext } from './context.ts'
@@ -17,6 +17,8 @@ import type { Kind } from './models.ts'
 
 export interface Request {
   readonly owner: string
+  /** As it was when the request came: one look at the files is enough. */
+  readonly book: PresetBook
   readonly preset: Preset
   readonly kind: Kind
   /** What each task is given: together they are one request, and are taken together or not at all. */
@@ -26,7 +28,7 @@ export interface Request {
 /** The tasks of a request, durable and in the queue of their preset. */
 export async function ask(
   context: OpenAiContext,
-  { owner, preset, kind, inputs }: Request,
+  { owner, book, preset, kind, inputs }: Request,
 ): Promise<readonly JobRow[]> {
   const { engine, queries, presets, newId, diskGuard } = context
   const shortage = diskGuard()
@@ -44,7 +46,7 @@ export async function ask(
   })
   const { jobs } = newJobs([{ specs, group: null }], newId)
   for (const { specText } of jobs) refuseLarge(Buffer.byteLength(specText))
-  const asked = await withPresetQueues(jobs, presets)
+  const asked = await withPresetQueues(jobs, { current: async () => book, settings: presets.settings })
   const { firstSeq, count } = await engine.execute({ kind: 'submit', owner, jobs: asked, key: null, failFast: false })
   return queries.jobsBySeq(Array.from({ length: count }, (_, i) => firstSeq + i))
 }

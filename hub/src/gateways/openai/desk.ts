@@ -32,8 +32,8 @@ export class Desk {
     { owner, model, kind, inputs }: Wish,
   ): Promise<{ readonly exchange: Exchange; readonly id: string }> {
     const { context } = this
-    const preset = findModel(await context.presets.current(), model, kind)
-    const request = { owner, preset, kind, inputs }
+    const book = await context.presets.current()
+    const request = { owner, book, preset: findModel(book, model, kind), kind, inputs }
     const rows = await ask(context, request)
     const ports = { context, watch: this.#watch, stopping: this.#stopping.signal }
     const exchange = new Exchange(ports, request, rows)

@@ -38,12 +38,12 @@ export function findModel(book: PresetBook, id: string, kind: Kind): Preset {
   const named = models.filter(model => model.id === id)
   const found = named.find(({ preset }) => preset.program.serves === kind)
   if (found !== undefined) return found.preset
-  const [other] = named
-  if (other !== undefined)
-    throw notFound(`the model "${id}" serves ${other.preset.program.serves}, and was asked for ${kind}`)
   const several = models.filter(({ preset }) => preset.model === id && preset.program.serves === kind)
   if (several.length > 0)
     throw notFound(`the model "${id}" is served by several presets; name one: ${idsOf(several).join(', ')}`)
+  const [other] = named
+  if (other !== undefined)
+    throw notFound(`the model "${id}" serves ${other.preset.program.serves}, and was asked for ${kind}`)
   throw unknownModel(models, id)
 }
 
