@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { invalidRequest } from './api-error.ts'
 
 /** Choices of one request: each is a task of its own. */
-export const MOST_CHOICES = 8
+const MOST_CHOICES = 8
 const MOST_PROMPTS = 128
 const MOST_INPUTS = 2048
 
