@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
 import type { RequestListener, Server } from 'node:http'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Log, lockFolder } from '@stoker/files'
 import type { Listener, PolicyName } from '@stoker/protocol'
@@ -28,13 +27,11 @@ import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
+import { openPresets } from './open-presets.ts'
 import { openOpenAi } from './openai-door.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
-import { KeepWarm } from './presets/keep-warm.ts'
-import { PresetFolder } from './presets/preset-folder.ts'
-import { readSettings } from './presets/settings.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, lookEveryMs, type Retention } from './retention/settings.ts'
@@ -167,24 +164,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   const { retention = DEFAULT_RETENTION } = options
   const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
-  const presetOptions = options.presets ?? {
-    folder: join(folder, 'presets'),
-    settings: readSettings({}),
-    home: homedir(),
-  }
-  const { settings } = presetOptions
-  const presetFolder = await PresetFolder.open({
-    ...presetOptions,
-    keptFile: join(folder, 'presets-in-force.json'),
-    now: Date.now,
+  const presets = await openPresets(options.presets, {
+    folder,
+    engine,
+    queries: store.queries,
+    diskGuard: disk.guard,
     log,
   })
-  const presets = { current: () => presetFolder.current(), settings }
-  const keepWarm = new KeepWarm(
-    { engine, queries: store.queries, settings, newId, now: Date.now, log, diskGuard: disk.guard },
-    await presetFolder.current(),
-  )
-  presetFolder.onChange(book => keepWarm.take(book))
   let isStopping = false
   const limits = {
     ...ORDINARY_LIMITS,
@@ -195,7 +181,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     queries: store.queries,
     streams,
     board,
-    presets,
+    presets: presets.source,
     now: Date.now,
     newId,
     version: VERSION,
@@ -225,7 +211,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     },
     limits,
     listeners,
-    warmthOf: keepWarm.warmthOf,
+    warmthOf: presets.warmthOf,
     workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
@@ -242,14 +228,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
   })
   gateway.listen(api.server as Server)
-  const firing = new Firing({ engine, queries: store.queries, now: Date.now, newId, presets, diskGuard: disk.guard })
+  const firing = new Firing(shared)
   const timers = [
     setInterval(() => {
       clock.tick()
       void engine.execute({ kind: 'tick' }).catch(() => {})
       void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`))
-      void presetFolder.current().catch(error => log('warn', `the presets cannot be looked at: ${error}`))
-      void keepWarm.tick().catch(error => log('warn', `sessions of presets wait for the next second: ${error}`))
+      void presets.tick().catch(error => log('warn', `presets wait for the next second: ${error}`))
       void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
     }, TICK_MS),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),
@@ -271,7 +256,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     isStopping = true
     for (const timer of timers) clearInterval(timer)
     gateway.close()
-    await keepWarm.close()
+    await presets.close()
     await webhooks.close()
     await gpuService.close()
     await openai.close()

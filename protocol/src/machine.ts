@@ -1,7 +1,8 @@
 import { z } from 'zod'
 
 /** What a device is for, as its owner says: hard tasks are kept from devices for easy ones, and the other way round. */
-export const GpuDifficulty = z.enum(['low', 'high'])
+export const DIFFICULTIES = ['low', 'high'] as const
+export const GpuDifficulty = z.enum(DIFFICULTIES)
 export type GpuDifficulty = z.infer<typeof GpuDifficulty>
 
 export const Gpu = z.object({

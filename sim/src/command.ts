@@ -3,13 +3,14 @@ import { FAULT_NAMES, type FaultPlan, faultPlan, PROFILE_NAMES } from './faults.
 import { describeRuns, type SeedRun } from './report.ts'
 import { runSim, type SimOptions } from './run.ts'
 
-const USAGE = `usage: sim [--seed N] [--seeds COUNT] [--workers N] [--jobs N] [--gpus N] [--minutes N] [--faults NAME] [--plain] [--explain] [--json]
+const USAGE = `usage: sim [--seed N] [--seeds COUNT] [--workers N] [--jobs N] [--gpus N] [--minutes N] [--faults NAME] [--plain] [--explain] [--sessions] [--json]
   --seeds    how many seeds, from --seed on
   --gpus     the most GPUs a worker may have
   --minutes  how long things go wrong, in virtual time
   --faults   ${PROFILE_NAMES.join(', ')}, or a comma list of ${FAULT_NAMES.join(', ')}
   --plain    one small kind of job in large batches, for measuring
-  --explain  a few kinds of jobs, with starts that are predicted and compared`
+  --explain  a few kinds of jobs, with starts that are predicted and compared
+  --sessions sessions come and go among the jobs, and take tasks`
 
 const NUMBERS = { seed: '1', seeds: '1', workers: '5', jobs: '60', gpus: '4', minutes: '1' } as const
 type Asked = Readonly<Record<keyof typeof NUMBERS, number>> & {
@@ -17,6 +18,7 @@ type Asked = Readonly<Record<keyof typeof NUMBERS, number>> & {
   readonly faults: string
   readonly plain: boolean
   readonly explain: boolean
+  readonly sessions: boolean
   readonly json: boolean
 }
 
@@ -49,15 +51,16 @@ function read(args: readonly string[]): Asked | string {
         faults: { type: 'string', default: 'light' },
         plain: { type: 'boolean', default: false },
         explain: { type: 'boolean', default: false },
+        sessions: { type: 'boolean', default: false },
         json: { type: 'boolean', default: false },
       },
     })
     const plan = faultPlan(values.faults)
     if (plan === null) return `there are no faults called "${values.faults}"`
     const number = (name: keyof typeof NUMBERS) => positive(name, values[name] ?? NUMBERS[name])
-    const { faults, plain, explain, json } = values
+    const { faults, plain, explain, sessions, json } = values
     const counts = { seed: number('seed'), seeds: number('seeds'), workers: number('workers'), jobs: number('jobs') }
-    return { ...counts, gpus: number('gpus'), minutes: number('minutes'), plan, faults, plain, explain, json }
+    return { ...counts, gpus: number('gpus'), minutes: number('minutes'), plan, faults, plain, explain, sessions, json }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -71,16 +74,16 @@ function positive(name: string, text: string): number {
 }
 
 /** Every eighth seed sends real bytes: encoded, parsed and checked. */
-function optionsOf({ workers, jobs, gpus, plan, minutes, plain, explain }: Asked, seed: number): SimOptions {
+function optionsOf({ workers, jobs, gpus, plan, minutes, plain, explain, sessions }: Asked, seed: number): SimOptions {
   const world = { seed, workers, jobs, maxGpus: gpus, plan, faultMs: minutes * 60_000 }
   const isPlain = plain || explain
   const isEncoded = !isPlain && seed % 8 === 0
-  return { ...world, isPlain, isEncoded, hasSchedule: false, plant: null, asksWhen: explain }
+  return { ...world, isPlain, isEncoded, hasSchedule: false, hasSessions: sessions, plant: null, asksWhen: explain }
 }
 
-function flagsOf({ workers, jobs, gpus, minutes, faults, plain, explain }: Asked): string {
+function flagsOf({ workers, jobs, gpus, minutes, faults, plain, explain, sessions }: Asked): string {
   const flags = `--workers ${workers} --jobs ${jobs} --gpus ${gpus} --minutes ${minutes} --faults ${faults}`
-  return `${flags}${plain ? ' --plain' : ''}${explain ? ' --explain' : ''}`
+  return `${flags}${plain ? ' --plain' : ''}${explain ? ' --explain' : ''}${sessions ? ' --sessions' : ''}`
 }
 
 function timed(options: SimOptions): SeedRun {

@@ -16,6 +16,7 @@ import { SimHub } from './hub/sim-hub.ts'
 import { linkBatch } from './links.ts'
 import { Network } from './network.ts'
 import { forgetful, ignoreFence, meetEarly, type Plant, renumber } from './plants.ts'
+import { SessionTraffic } from './session-traffic.ts'
 import { type DeviceUse, Machine } from './worker/machine.ts'
 import { SimWorker } from './worker/sim-worker.ts'
 import { type FleetMember, kindJob, makeFleet, makeJob, plainJob } from './workload.ts'
@@ -38,6 +39,8 @@ export interface SimOptions {
   readonly isEncoded: boolean
   /** A schedule adds jobs of its own. */
   readonly hasSchedule: boolean
+  /** Sessions come and go, and take tasks. */
+  readonly hasSessions: boolean
   readonly plant: Plant | null
   /** Jobs of a few kinds; every second someone asks when one of them will start. */
   readonly asksWhen?: boolean | undefined
@@ -66,6 +69,9 @@ export function runSim(options: SimOptions): SimResult {
   disturbance.start()
   const rules = houseRules(options, hub, timeline, random.fork())
   if (!options.isPlain) rules.start()
+  const sessions = sessionTraffic(options, hub, timeline, random.fork())
+  const hasSessions = options.hasSessions && !options.isPlain
+  if (hasSessions) sessions.start()
   timeline.in(options.faultMs, () => disturbance.heal())
   let isQuiet = false
   const look = () => {
@@ -73,6 +79,7 @@ export function runSim(options: SimOptions): SimResult {
       disturbance.isOver &&
       client.isDone &&
       (options.isPlain || rules.isDone) &&
+      (!hasSessions || sessions.isDone) &&
       hub.isIdle &&
       isOver(hub.state) &&
       workers.every(w => w.isIdle)
@@ -232,6 +239,15 @@ function houseRules(
     ...{ timeline, random, hub, maxGpus, hasSchedule, endMs: faultMs * 0.8 },
     job: () => plainJob(random),
   })
+}
+
+function sessionTraffic(
+  { maxGpus, faultMs }: SimOptions,
+  hub: SimHub,
+  timeline: Timeline,
+  random: Random,
+): SessionTraffic {
+  return new SessionTraffic({ timeline, random, hub, hasGpus: maxGpus > 0, endMs: faultMs * 0.8 })
 }
 
 function isOver(state: State | null): boolean {

@@ -8,7 +8,8 @@ export function aRun(seed: number, faults: string, rest: Partial<SimOptions> = {
   if (plan === null) throw new Error(`there is no fault called ${faults}`)
   const small = { workers: 4, jobs: 30, maxGpus: 3, faultMs: 40_000, isPlain: false, isEncoded: seed % 8 === 0 }
   const hasSchedule = seed % 2 === 0
-  return runSim({ ...small, hasSchedule, plan, plant: null, seed, ...rest })
+  const hasSessions = seed % 3 !== 0
+  return runSim({ ...small, hasSchedule, hasSessions, plan, plant: null, seed, ...rest })
 }
 
 /** All violations of some seeds, each with the seed that shows it. */

@@ -73,7 +73,7 @@ function introduce(random: Random, index: number, gpus: readonly Gpu[]): Omit<In
   }
 }
 
-const PLAIN: JobSpec = {
+export const PLAIN: JobSpec = {
   name: 'job',
   type: 'noop',
   command: null,

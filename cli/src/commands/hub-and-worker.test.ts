@@ -42,6 +42,8 @@ test.each([
   [['backup', 'copy'], 'hub', ['backup', '--data', '$/hub', '--to', 'copy']],
   [['restore', 'copy', '--data', 'd'], 'hub', ['restore', '--from', 'copy', '--data', 'd/hub']],
   [['verify', '--json'], 'hub', ['verify', '--data', '$/hub', '--json']],
+  [['presets', 'check'], 'hub', ['check-presets', '--presets', '$/presets']],
+  [['presets', 'check', '-q', 'p'], 'hub', ['check-presets', '--presets', '$/p', '--quiet']],
   [['sim', '--workers', '500', '--help'], 'sim', ['--workers', '500', '--help']],
 ])('%j is passed on and its exit code comes back', async (argv, name, expected) => {
   const programs = await echoPrograms('process.exit(7)')

@@ -57,7 +57,6 @@ function defineStart(command: Command, cli: Cli): void {
       '[options] -- <program> [args...]\n       stoker session start [options] <file>\n       stoker session start --preset <name>',
     )
     .argument('[words...]', 'a program and its arguments behind --, or a job file (YAML or JSON)')
-    .option('--preset <name>', 'what the hub knows as a preset, or what it is made from')
     .option('--concurrency <n>', 'tasks it takes at once (1)', wholeNumber)
     .option('--queue <n>', 'tasks that may wait for it (5)', wholeNumber)
     .option('--idle-timeout <duration>', 'it ends after so long without a task (5m)')

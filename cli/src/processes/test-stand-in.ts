@@ -7,7 +7,7 @@ const HUB = `
 import { mkdirSync, writeFileSync, appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { asJob, openStream, reply, sse, startTestHub, TEST_TOKEN } from '../../../client/src/test-hub.ts'
-const { values } = parseArgs({ allowPositionals: true, options: { data: { type: 'string' }, host: { type: 'string' }, port: { type: 'string' }, policy: { type: 'string' }, supervised: { type: 'boolean' } } })
+const { values } = parseArgs({ allowPositionals: true, options: { data: { type: 'string' }, host: { type: 'string' }, port: { type: 'string' }, policy: { type: 'string' }, presets: { type: 'string' }, supervised: { type: 'boolean' } } })
 mkdirSync(values.data, { recursive: true })
 const say = text => appendFileSync(values.data + '/story', text + '\\n')
 const hub = await startTestHub(Number(values.port))

@@ -5,6 +5,7 @@ import { PresetDetail, PresetList } from '@stoker/protocol'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { PresetFolder } from '../presets/preset-folder.ts'
 import { readSettings } from '../presets/settings.ts'
+import { TestDocument } from './test-document.ts'
 import { openTestHub, type TestHub } from './test-hub.ts'
 
 const PRESETS = `models:
@@ -17,6 +18,7 @@ const PRESETS = `models:
 `
 let folder = ''
 let hub: TestHub
+let document: TestDocument
 const write = (text: string) => writeFile(join(folder, 'model_presets.yaml'), text)
 const submit = (body: unknown) => hub.call('POST', '/api/v1/jobs', { body })
 const specOf = async (id: string) => (await hub.call('GET', `/api/v1/jobs/${id}`)).json.spec
@@ -34,16 +36,19 @@ beforeAll(async () => {
   })
   const warmth = { live: 1, lastError: 'it exited with code 3', nextStartAt: 1_700_000_000_000 }
   hub = await openTestHub({ presets: { current: () => presets.current(), settings }, warmthOf: () => warmth })
+  document = await TestDocument.read(hub)
 })
 beforeEach(() => write(PRESETS))
 afterAll(async () => {
   await hub.close()
+  const own = document.operations.filter(operation => operation.includes('/api/v1/presets'))
+  expect([...document.checked]).toEqual(expect.arrayContaining(own))
   await rm(folder, { recursive: true, force: true })
 })
 
 test('presets are listed by name, in pages, for every token', async () => {
   const token = await hub.token('read', 'bob')
-  const { status, json } = await hub.call('GET', '/api/v1/presets?limit=2', { token })
+  const { status, json } = await document.call('GET', '/api/v1/presets?limit=2', { token })
   expect(status).toBe(200)
   const page = PresetList.parse(json)
   expect(page.presets.map(({ name }) => name)).toEqual(['meta-llama/Llama-3/chat', 'test-loading/inference'])
@@ -64,7 +69,7 @@ test('presets are listed by name, in pages, for every token', async () => {
 })
 
 test('one is shown by its model and name, or by its whole name, with the spec it becomes', async () => {
-  const { json } = await hub.call('GET', '/api/v1/presets/test-loading/inference')
+  const { json } = await document.call('GET', '/api/v1/presets/test-loading/inference')
   expect(PresetDetail.parse(json)).toMatchObject({
     name: 'test-loading/inference',
     sessions: null,
@@ -72,7 +77,7 @@ test('one is shown by its model and name, or by its whole name, with the spec it
     spec: { image: 'loading-worker:latest', env: { MODEL_NAME: 'x' }, container: { workdir: 'image' } },
   })
   for (const path of ['meta-llama%2FLlama-3/chat', 'meta-llama%2FLlama-3%2Fchat'])
-    expect((await hub.call('GET', `/api/v1/presets/${path}`)).json).toMatchObject({
+    expect((await document.call('GET', `/api/v1/presets/${path}`)).json).toMatchObject({
       name: 'meta-llama/Llama-3/chat',
       spec: { session: { concurrency: 1 } },
     })

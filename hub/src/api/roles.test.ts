@@ -1,5 +1,6 @@
 import { sha256 } from '@stoker/files'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { presetsOf } from '../presets/test-presets.ts'
 import { TestDocument } from './test-document.ts'
 import { openTestHub, type TestHub } from './test-hub.ts'
 import { HARDWARE, TestWorker } from './test-worker.ts'
@@ -37,6 +38,7 @@ interface Line {
     | 'artifact'
     | 'blob'
     | 'owner'
+    | 'preset'
 }
 
 const CONTENT = 'a few bytes'
@@ -93,6 +95,9 @@ const MATRIX: Readonly<Record<string, Line>> = {
   'patch /api/v1/schedules/{id}': { access: 'ownAct', param: 'schedule', body: { enabled: false } },
   'delete /api/v1/schedules/{id}': { access: 'ownAct', param: 'schedule' },
   'post /api/v1/schedules/{id}/run': { access: 'ownAct', param: 'schedule' },
+  'get /api/v1/presets': { access: 'people' },
+  'get /api/v1/presets/{name}': { access: 'people', param: 'preset' },
+  'get /api/v1/presets/{model}/{preset}': { access: 'people', param: 'preset' },
   'get /api/v1/owners': { access: 'people' },
   'get /api/v1/owners/{owner}': { access: 'ownScope', param: 'owner' },
   'get /api/v1/owners/{owner}/limits': { access: 'ownScope', param: 'owner' },
@@ -136,7 +141,13 @@ let artifactJob: string
 const secrets = new Map<CallerName, string | null>()
 
 beforeAll(async () => {
-  hub = await openTestHub()
+  hub = await openTestHub({
+    presets: presetsOf({
+      'model_presets.yaml': 'models: {words: {count: {command: [wc]}}}',
+      'task_definitions.yaml': 'count: {}',
+      'task_actions.yaml': 'count: {command: [wc]}',
+    }),
+  })
   document = await TestDocument.read(hub)
   secrets.set('nobody', null)
   secrets.set('a stranger', 'stk_guessed-by-a-stranger-who-has-none')
@@ -238,6 +249,8 @@ async function makeParam(line: Line, caller: CallerName): Promise<string> {
       return artifactJob
     case 'owner':
       return OWNER
+    case 'preset':
+      return 'count'
     default:
       return ''
   }
@@ -249,6 +262,7 @@ async function statusOf(operation: string, line: Line, caller: CallerName): Prom
     .replace('{*}', 'out/a.txt')
     .replace('{sha256}', CONTENT_NAME)
     .replace('{attempt}', '1-1-1')
+    .replace('{model}', 'words')
     .replace(/\{[^}]+\}/, await makeParam(line, caller))
   const token = secrets.get(caller)
   const following = new AbortController()

@@ -5,7 +5,8 @@ import { openTestHub, type TestHub } from './test-hub.ts'
 import { HARDWARE, TestWorker } from './test-worker.ts'
 
 /** Routes with a test file of their own. */
-const ELSEWHERE = /^\w+ \/api\/v1\/(groups|sessions|owners|schedules|blobs|attempts|gc|jobs\/\{id\}\/artifacts)\b/
+const ELSEWHERE =
+  /^\w+ \/api\/v1\/(groups|sessions|owners|schedules|presets|blobs|attempts|gc|jobs\/\{id\}\/artifacts)\b/
 
 let hub: TestHub
 let document: TestDocument

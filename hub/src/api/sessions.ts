@@ -155,7 +155,11 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
     onRequest: act,
     handler: async (request, reply) => {
       const session = await findSession(queries, callerOf(request), request.params.id)
-      const row = await accept(request, { ...request.body, type: 'task', task: { session: session.id } })
+      const spec = { ...request.body, type: 'task', task: { session: session.id } }
+      const row = await accept(request, spec).catch((error: unknown) => {
+        if (error instanceof Refused && error.code === 'session.not_found') refuseEnded(session)
+        throw error
+      })
       return reply.code(201).send(await viewJob(context, row))
     },
   })

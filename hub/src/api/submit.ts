@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
 import { newJobs } from '../engine/new-jobs.ts'
+import { withPresetQueues } from '../presets/expand-preset.ts'
 import { callerOf, guard } from './auth.ts'
 import { borrowArtifacts, borrows } from './borrow-artifacts.ts'
 import type { Api, RouteContext } from './context.ts'
@@ -75,7 +76,8 @@ export async function acceptJobs(context: RouteContext, submission: Submission):
   const { owner, jobs, groups, key, failFast, isAdmin } = submission
   const release = jobs.some(({ spec }) => spec.files.length > 0) ? await holdInputs(context.blobs, owner, jobs) : null
   try {
-    return await context.engine.execute({ kind: 'submit', owner, jobs, groups, key, failFast, isAdmin })
+    const asked = await withPresetQueues(jobs, context.presets)
+    return await context.engine.execute({ kind: 'submit', owner, jobs: asked, groups, key, failFast, isAdmin })
   } finally {
     release?.()
   }

@@ -15,8 +15,7 @@ import { openMemoryBlobs } from '../outputs/artifacts/memory/memory-blobs.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import { openMemoryStreams } from '../outputs/memory/memory-streams.ts'
 import type { OutputListener, Streams } from '../outputs/port.ts'
-import type { PresetBook } from '../presets/preset.ts'
-import { readSettings } from '../presets/settings.ts'
+import { presetsOf } from '../presets/test-presets.ts'
 import { Collector } from '../retention/collector.ts'
 import { DEFAULT_RETENTION } from '../retention/settings.ts'
 import { explainJob } from '../scheduler/explain/explain-job.ts'
@@ -166,10 +165,7 @@ export async function openTestHub(
   }
 }
 
-export const noPresets = {
-  current: async (): Promise<PresetBook> => ({ folder: '/presets', presets: new Map(), errors: [] }),
-  settings: readSettings({}),
-}
+export const noPresets = presetsOf({})
 
 /** Values are only told from their sealed form here; the real vault has its own test. */
 const openVault: Vault = {

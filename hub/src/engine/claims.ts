@@ -1,4 +1,4 @@
-import type { Fence } from '@stoker/protocol'
+import { type Fence, sameFence } from '@stoker/protocol'
 import { giveUse, takeUse } from './owner-use.ts'
 import { givePlace } from './sessions.ts'
 import { type ActiveJob, type Bucket, type Claim, claimKey, type State, type WorkerState } from './state.ts'
@@ -64,6 +64,12 @@ export function touchDevice(state: State, uuid: string): void {
 /** An offer its worker has not taken up yet; tasks have places of their own and fill nobody's window. */
 export function isOutstanding({ state, claim }: Pick<ActiveJob, 'state' | 'claim'>): boolean {
   return state === 'leased' && claim.session === null
+}
+
+/** The claim of an attempt that is still its job's present one. */
+export function presentClaim(state: State, fence: Fence): Claim | undefined {
+  const claim = state.active.get(fence.job)?.claim
+  return claim !== undefined && sameFence(claim, fence) ? claim : undefined
 }
 
 export function workerOf(state: State, id: string): WorkerState {

@@ -281,6 +281,16 @@ it('offers a task again that its worker never took up, and loses those of a sess
   expect(house.state.workers.get('w')?.lost.size).toBe(0)
 })
 
+it('knows from a hello that a session runs, though nobody reported that', () => {
+  const session = house.submit(aSession('s'))
+  const task = house.submit(aTask('s'))
+  const holding = [{ fence: house.fenceOf(session), state: 'running' as const, startedAt: 0 }]
+  house.join(aHello('w', { holding }))
+  expect([house.state.active.get(session)?.state, house.stateOf(task)]).toEqual(['running', 'active'])
+  house.report('w', house.running(house.fenceOf(session)))
+  expect(house.state.active.get(session)?.isolation).toBe('inline')
+})
+
 it('lets a session rest that declined a task, instead of asking it again at once', () => {
   warm('s')
   const task = house.submit(aTask('s'))

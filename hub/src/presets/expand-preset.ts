@@ -95,7 +95,7 @@ function strayKeys(given: Written, { name }: Preset, isTask: boolean): SpecIssue
   const fixed = OF_THE_PRESET.filter(key => given[key] !== undefined)
   const kept = isTask ? OF_THE_SESSION.filter(key => given[key] !== undefined) : []
   const free = Object.keys(JobSpecInput.shape).filter(
-    key => ![...OF_THE_PRESET, ...(isTask ? [...OF_THE_SESSION, 'session'] : [])].includes(key),
+    key => !['preset', ...OF_THE_PRESET, ...(isTask ? [...OF_THE_SESSION, 'session'] : [])].includes(key),
   )
   return [
     ...fixed.map(path => ({

@@ -1,18 +1,16 @@
 import type { Log } from '@stoker/files'
-import { type Change, type JobSpec, parseJobSpec, Refused, readSpec, taskTarget } from '@stoker/protocol'
+import { type Change, type JobSpec, parseJobSpec, Refused } from '@stoker/protocol'
 import type { EngineLoop } from '../engine/loop.ts'
 import { newJobs } from '../engine/new-jobs.ts'
-import type { State } from '../engine/state.ts'
 import type { Queries } from '../store/port.ts'
 import type { Preset, PresetBook } from './preset.ts'
 import { presetSpec } from './preset-spec.ts'
 import { isSameProgram } from './same-program.ts'
-import { type LiveSession, sessionsWanted } from './sessions-wanted.ts'
+import { sessionsWanted } from './sessions-wanted.ts'
 import type { Settings } from './settings.ts'
 import { StartFailures } from './start-failures.ts'
+import { type KnownSession, PRESETS_OWNER, queuedFor, WarmLedger } from './warm-ledger.ts'
 
-/** Whose the sessions are that the hub starts itself: they can be limited like those of any owner. */
-export const PRESETS_OWNER = 'presets'
 /** Tasks that come together are looked at together. */
 const GATHER_MS = 10
 /** A preset that vanished may be in an editor that writes its file in parts. */
@@ -30,7 +28,7 @@ export interface KeepWarmPorts {
 }
 
 /** How the sessions of a preset are doing. */
-export interface Warmth {
+interface Warmth {
   readonly live: number
   /** Why the last one that was started failed; null once one has come up. */
   readonly lastError: string | null
@@ -40,13 +38,6 @@ export interface Warmth {
 
 export type WarmthOf = (preset: string) => Warmth
 
-interface Known {
-  readonly preset: string
-  readonly spec: JobSpec
-  readonly isOurs: boolean
-  wasReady: boolean
-}
-
 /**
  * Starts sessions of presets: as many as shall always be there, and more when tasks wait. Ends those whose preset is
  * another one by now. All that it decides by is in the engine, so a restarted hub goes on where the last one was.
@@ -54,7 +45,7 @@ interface Known {
 export class KeepWarm {
   readonly #ports: KeepWarmPorts
   readonly #failures = new StartFailures()
-  readonly #known = new Map<number, Known>()
+  readonly #ledger = new WarmLedger()
   readonly #stopListening: () => void
   #book: PresetBook
   #bookSince = Number.NEGATIVE_INFINITY
@@ -82,7 +73,8 @@ export class KeepWarm {
   /** Called every second: looks when it is time to, and keeps in mind who has come up. */
   async tick(): Promise<void> {
     if (!this.#concerns()) return
-    await this.#ports.engine.read(state => this.#noteReady(state))
+    const cameUp = await this.#ports.engine.read(state => this.#ledger.noteReady(state))
+    for (const preset of cameUp) this.#failures.forget(preset)
     const now = this.#ports.now()
     if (now - this.#lookedAt >= this.#everyMs() || this.#hasNews(now)) await this.look()
   }
@@ -97,10 +89,10 @@ export class KeepWarm {
     return this.#looking
   }
 
-  warmthOf: WarmthOf = preset => {
-    const live = [...this.#known.values()].filter(one => one.preset === preset).length
-    return { live, ...this.#failures.of(preset, this.#ports.now()) }
-  }
+  readonly warmthOf: WarmthOf = preset => ({
+    live: this.#ledger.countOf(preset),
+    ...this.#failures.of(preset, this.#ports.now()),
+  })
 
   async close(): Promise<void> {
     this.#isClosed = true
@@ -110,7 +102,7 @@ export class KeepWarm {
   }
 
   #concerns(): boolean {
-    return this.#known.size > 0 || [...this.#book.presets.values()].some(({ type }) => type === 'session')
+    return this.#ledger.size > 0 || [...this.#book.presets.values()].some(({ type }) => type === 'session')
   }
 
   /** Sessions that are always there are touched before they count as idle. */
@@ -136,22 +128,13 @@ export class KeepWarm {
   }
 
   #noteEnd(seq: number, end: string, reason: string | null): void {
-    const known = this.#known.get(seq)
+    const known = this.#ledger.take(seq)
     if (known === undefined) return
-    this.#known.delete(seq)
     const isEarly = reason === 'worker_exited' && !known.wasReady
     if (end !== 'failed' && end !== 'timed_out' && !isEarly) return
     const error = isEarly ? 'its program ended before it was ready' : (reason ?? end)
     this.#failures.failed(known.preset, error, this.#ports.now())
     this.#ports.log('warn', `presets: a session of ${known.preset} failed: ${error}`)
-  }
-
-  #noteReady(state: State): void {
-    for (const [seq, known] of this.#known) {
-      if (known.wasReady || (state.sessions.get(seq)?.readyAt ?? null) === null) continue
-      known.wasReady = true
-      this.#failures.forget(known.preset)
-    }
   }
 
   #soon(): void {
@@ -163,52 +146,24 @@ export class KeepWarm {
   }
 
   async #lookOn(): Promise<void> {
+    const { engine, queries } = this.#ports
     do {
       this.#isAskedAgain = false
       this.#lookedAt = this.#ports.now()
-      await this.#learn()
-      const { live, queued } = await this.#ports.engine.read(state => this.#seen(state))
+      await this.#ledger.learn(engine, queries)
+      const { presets } = this.#book
+      const [live, queued] = await engine.read(
+        state => [this.#ledger.live(state, known => this.#isOld(known)), queuedFor(state, presets.keys())] as const,
+      )
       const resting = this.#failures.resting(this.#ports.now())
-      const { starts, outdated, kept } = sessionsWanted(this.#book.presets.values(), live, queued, resting)
+      const { starts, outdated, kept } = sessionsWanted(presets.values(), live, queued, resting)
       for (const job of outdated) await this.#ask({ kind: 'outdateSession', job })
       for (const job of kept) await this.#ask({ kind: 'keepSession', job })
       for (const [name, count] of starts) await this.#start(name, count)
     } while (this.#isAskedAgain && !this.#isClosed)
   }
 
-  /** Sessions that others started, or that were there before this hub: their specs say what they were made from. */
-  async #learn(): Promise<void> {
-    const { engine, queries } = this.#ports
-    const seqs = await engine.read(({ sessions }) => {
-      for (const seq of this.#known.keys()) if (!sessions.has(seq)) this.#known.delete(seq)
-      return [...sessions.values()].filter(({ seq, terms }) => terms.preset !== null && !this.#known.has(seq))
-    })
-    const rows = await queries.jobsBySeq(seqs.map(({ seq }) => seq))
-    for (const { seq, owner, spec: text } of rows) {
-      const spec = readSpec(text)
-      const isOurs = owner === PRESETS_OWNER
-      if (spec.preset !== null) this.#known.set(seq, { preset: spec.preset, spec, isOurs, wasReady: false })
-    }
-  }
-
-  #seen(state: State): { readonly live: readonly LiveSession[]; readonly queued: ReadonlyMap<string, number> } {
-    const live = [...this.#known].flatMap(([seq, known]): LiveSession[] => {
-      const session = state.sessions.get(seq)
-      if (session === undefined) return []
-      const active = state.active.get(seq)
-      const isLeaving =
-        session.endsBy !== null || (active !== undefined && (session.isOutdated || active.cancelBy !== null))
-      const { concurrency } = session.terms
-      const { preset } = known
-      return [{ seq, preset, concurrency, busy: session.places.size, isLeaving, isOld: this.#isOld(known) }]
-    })
-    const queued = [...this.#book.presets.keys()].map(
-      preset => [preset, state.targets.get(taskTarget({ session: null, preset }))?.queued ?? 0] as const,
-    )
-    return { live, queued: new Map(queued) }
-  }
-
-  #isOld({ preset: name, spec, isOurs }: Known): boolean {
+  #isOld({ preset: name, spec, isOurs }: KnownSession): boolean {
     const preset = this.#book.presets.get(name)
     if (preset === undefined) return this.#ports.now() - this.#bookSince >= SETTLED_MS
     const fresh = this.#specOf(preset)
@@ -229,8 +184,7 @@ export class KeepWarm {
     const submit = { kind: 'submit', owner: PRESETS_OWNER, jobs, groups: [], key: null, failFast: false } as const
     try {
       const { firstSeq } = await engine.execute(submit)
-      for (let i = 0; i < count; i += 1)
-        this.#known.set(firstSeq + i, { preset: name, spec, isOurs: true, wasReady: false })
+      for (let i = 0; i < count; i += 1) this.#ledger.add(firstSeq + i, name, spec)
       log('info', `presets: ${count} ${count === 1 ? 'session' : 'sessions'} of ${name} started`)
     } catch (error) {
       if (!(error instanceof Refused)) throw error

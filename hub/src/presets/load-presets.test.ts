@@ -137,6 +137,11 @@ test('a definition without an action names the nearest one, and the others load'
   expect([...book.presets.keys()]).toEqual(['other'])
 })
 
+test('where the actions cannot be read they are told, not every definition', () => {
+  const book = load({ 'task_definitions.yaml': 'a: {}\nb: {}\n', 'task_actions.yaml': 'a: {comand: [x]}\n' })
+  expect(told(book)).toEqual([expect.stringMatching(/^task_actions\.yaml:1:5: a\.comand/)])
+})
+
 test('of a broken file the last good text stays in force, the other files move on', () => {
   const files = (actions: string, definitions: string) => ({
     ...NO_FILES,

@@ -41,10 +41,15 @@ export function loadPresets(texts: FileTexts, before: GoodTexts, { folder, setti
     if (typeof text === 'string') good[name] = text
     return entries?.ok === true ? entries.entries : []
   }
+  const ofModels = read('model_presets.yaml')
+  const actions = read('task_actions.yaml')
+  // Without any good version of the actions it is them that is wrong, not every definition.
+  const hasActions = texts['task_actions.yaml'] === null || good['task_actions.yaml'] !== undefined
+  const definitions = read('task_definitions.yaml')
   const entries: Entries = {
-    'model_presets.yaml': read('model_presets.yaml'),
-    'task_definitions.yaml': read('task_definitions.yaml'),
-    'task_actions.yaml': read('task_actions.yaml'),
+    'model_presets.yaml': ofModels,
+    'task_definitions.yaml': hasActions ? definitions : [],
+    'task_actions.yaml': actions,
     'model_paths.yaml': read('model_paths.yaml'),
   }
   const made = makePresets(entries, settings, home)

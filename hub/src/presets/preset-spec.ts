@@ -73,7 +73,7 @@ function placed(
 ): Pick<JobSpecInput, 'placement'> {
   const placement = { ...own, ...asked }
   const { tags = [] } = placement
-  const long = Array.isArray(tags) ? { require: tags } : tags
+  const long = Array.isArray(tags) ? (tags.length === 0 ? {} : { require: tags }) : tags
   if (difficulty === null) return Object.keys(placement).length === 0 ? {} : { placement }
   const prefer = [...('prefer' in long ? (long.prefer ?? []) : []), `difficulty:${difficulty}`]
   return { placement: { ...placement, tags: { ...long, prefer } } }

@@ -2,7 +2,7 @@ import { nearest, type PresetError, type Preset as PresetView, Refused } from '@
 import type { ActionEntry } from './preset-files.ts'
 
 /** How often a program may run as a session of this preset, and for how long. */
-export interface PresetSession {
+interface PresetSession {
   readonly concurrency: number
   readonly queue: number
   readonly idleMs: number

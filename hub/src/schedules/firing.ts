@@ -2,7 +2,7 @@ import { type FireOutcome, Refused, type ScheduleRow } from '@stoker/protocol'
 import type { EngineLoop } from '../engine/loop.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import type { ScheduleState } from '../engine/schedules.ts'
-import { expandWritten, type PresetSource } from '../presets/expand-preset.ts'
+import { expandWritten, type PresetSource, withPresetQueues } from '../presets/expand-preset.ts'
 import type { Queries } from '../store/port.ts'
 import { nextTime, timesBetween } from './cron-times.ts'
 
@@ -67,7 +67,10 @@ export class Firing {
     if (shortage !== null)
       return { ...NOTHING, refused: `${shortage.freeBytes} bytes are free, new work needs ${shortage.neededBytes}` }
     const expansion = await expandWritten(labelled(row, name), this.#ports.presets, nextTurn)
-    if (expansion.ok) return { ...newJobs([expansion.expanded], this.#ports.newId), refused: null }
+    if (expansion.ok) {
+      const { jobs, groups } = newJobs([expansion.expanded], this.#ports.newId)
+      return { jobs: await withPresetQueues(jobs, this.#ports.presets), groups, refused: null }
+    }
     const [first] = expansion.issues
     return { ...NOTHING, refused: `${first?.path}: ${first?.message}` }
   }

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { DIFFICULTIES } from '../machine.ts'
 
 export const PRESET_TYPES = ['oneoff', 'session'] as const
 export const SERVES = ['chat', 'completion', 'embedding'] as const
-export const DIFFICULTIES = ['low', 'high'] as const
 
 /** Something wrong in a file of presets, and where. */
 export const PresetError = z.object({

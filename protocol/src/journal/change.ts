@@ -71,7 +71,8 @@ export const Change = z.discriminatedUnion('c', [
     session: z.number().optional(),
   }),
   z.object({ c: z.literal('starting'), job, at }),
-  z.object({ c: z.literal('running'), job, at, isolation: z.enum(RUN_ISOLATIONS) }),
+  /** Null: its worker holds it as running, and has not said how. */
+  z.object({ c: z.literal('running'), job, at, isolation: z.enum(RUN_ISOLATIONS).nullable() }),
   /** Someone asked for the end of an active job; the attempt is stopping. */
   z.object({
     c: z.literal('stopRequested'),

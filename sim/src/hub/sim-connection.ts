@@ -1,5 +1,6 @@
 import type { HubMessage, Report, WorkerMessage } from '@stoker/protocol'
 import { hear } from '../../../hub/src/engine/liveness.ts'
+import { hearReady } from '../../../hub/src/engine/sessions.ts'
 import { HubSession, type HubSessionAction, type HubSessionEvent } from '../../../hub/src/session/hub-session.ts'
 import type { SimLoop } from './sim-loop.ts'
 import type { SimStreams } from './sim-streams.ts'
@@ -74,6 +75,10 @@ export class SimConnection {
         this.#ports.hangUp()
         break
       case 'live':
+        this.#ports.loop.touch((state, now) => {
+          for (const { fence, ready } of action.live.attempts)
+            if (ready !== undefined) hearReady(state, fence, ready, now.wall)
+        })
         break
     }
   }

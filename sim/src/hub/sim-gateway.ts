@@ -1,4 +1,5 @@
 import { type Fence, type Hello, type JobSpec, type Offer, readSpec, type Stop } from '@stoker/protocol'
+import { presentClaim } from '../../../hub/src/engine/claims.ts'
 import type { NewJob } from '../../../hub/src/engine/commands.ts'
 import type { Batch } from '../../../hub/src/engine/core.ts'
 import { setConnected } from '../../../hub/src/engine/liveness.ts'
@@ -120,7 +121,9 @@ export class SimGateway {
       if (draining !== admission.draining) connection.step({ e: 'drain', on: draining })
       const stops = [...(state.workers.get(workerId)?.active.values() ?? [])]
         .filter(active => active.cancelBy !== null)
-        .map((active): Stop => ({ fence: fenceOf(active.claim), cause: 'canceled', by: active.cancelBy }))
+        .map(
+          (active): Stop => ({ fence: fenceOf(active.claim), cause: causeOf(state, active.seq), by: active.cancelBy }),
+        )
       connection.step({ e: 'stop', stops })
       this.#setConnected(workerId, true)
     })
@@ -162,7 +165,9 @@ export class SimGateway {
     this.#ports.loop.read(state => {
       const claim = state.active.get(job)?.claim
       if (claim === undefined) return
-      this.#byWorker.get(claim.worker)?.step({ e: 'stop', stops: [{ fence: fenceOf(claim), cause: 'canceled', by }] })
+      this.#byWorker
+        .get(claim.worker)
+        ?.step({ e: 'stop', stops: [{ fence: fenceOf(claim), cause: causeOf(state, job), by }] })
     })
   }
 
@@ -177,11 +182,19 @@ export class SimGateway {
     const placed = batch.changes.filter(change => change.c === 'placed')
     const look = () => {
       const byWorker = new Map<string, Offer[]>()
-      for (const { job, epoch, attempt, worker, gpus } of placed) {
+      for (const { job, epoch, attempt, worker, gpus, session: isTask } of placed) {
+        const session = isTask === undefined ? null : this.#sessionOf({ job, epoch, attempt })
+        if (isTask !== undefined && session === null) continue
         const found = batch.submissions.get(job) ?? this.#ports.specs?.get(job) ?? this.#stored(job)
         if (found === null) throw new Error(`job ${job} was placed but the store does not know it`)
         const offers = byWorker.get(worker) ?? []
-        offers.push({ fence: { job, epoch, attempt }, id: found.id, spec: found.spec, gpus: [...gpus] })
+        offers.push({
+          fence: { job, epoch, attempt },
+          id: found.id,
+          spec: found.spec,
+          gpus: [...gpus],
+          ...inside(session),
+        })
         byWorker.set(worker, offers)
       }
       then(byWorker)
@@ -200,18 +213,35 @@ export class SimGateway {
         then(
           fences.flatMap(fence => {
             const found = this.#stored(fence.job)
-            const gpus = [...(state.active.get(fence.job)?.claim.gpus ?? [])]
-            return found === null ? [] : [{ fence, id: found.id, spec: found.spec, gpus }]
+            const claim = presentClaim(state, fence)
+            if (found === null || claim === undefined) return []
+            return [{ fence, id: found.id, spec: found.spec, gpus: [...claim.gpus], ...inside(claim.session) }]
           }),
         ),
       )
     })
   }
 
+  #sessionOf(task: Fence): Fence | null {
+    let session: Fence | null = null
+    this.#ports.loop.touch(state => {
+      session = presentClaim(state, task)?.session ?? null
+    })
+    return session
+  }
+
   #stored(job: number): { readonly id: string; readonly spec: JobSpec } | null {
     const row = this.#ports.tables.queries.offers([job])[0]
     return row === undefined ? null : { id: row.id, spec: readSpec(row.spec) }
   }
+}
+
+function inside(session: Fence | null): Pick<Offer, 'session'> {
+  return session === null ? {} : { session }
+}
+
+function causeOf(state: State, job: number): Stop['cause'] {
+  return (state.sessions.get(job)?.endsBy ?? null) === null ? 'canceled' : 'session'
 }
 
 function lostAttemptsOf(state: State, job: number, before: number): { worker: string; fence: Fence }[] {

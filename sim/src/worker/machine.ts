@@ -69,15 +69,32 @@ export class Machine {
         if (holder !== key && !(shares && isShared)) this.#conflict(uuid, holder, key)
       this.#devices.set(uuid, holders.set(key, isShared))
     }
-    this.#run(program, planOf(offer))
+    if (offer.spec.session === null) this.#run(program, planOf(offer))
+    else this.#keep(program, planOf(offer))
     return program
+  }
+
+  /** A task runs inside its session; null if that is gone or leaves. */
+  launchTask(offer: Offer): Program | null {
+    const host = offer.session === undefined ? undefined : this.programs.get(fenceKey(offer.session))
+    if (host === undefined || host.end !== null || host.stoppedBy !== null) return null
+    const inside = this.#tasksOf(host)
+    const [first] = inside
+    if (first !== undefined && inside.length >= (host.offer.spec.session?.concurrency ?? 1))
+      this.#conflict(`session ${host.key}`, first.key, fenceKey(offer.fence))
+    return this.launch(offer)
   }
 
   stop(program: Program, reason: NonNullable<Program['stoppedBy']>): void {
     if (program.end !== null || program.stoppedBy !== null) return
     program.stoppedBy = reason
+    const host = this.#hostOf(program)
     const graceMs = reason.cause === 'stale' ? 5 : this.#random.pauseMs(200)
-    this.#later(program, Math.min(10_000, graceMs), () => this.#finish(program, 'canceled', null))
+    this.#later(program, Math.min(10_000, graceMs), () => {
+      if (reason.cause === 'session') this.#finish(program, 'completed', 0)
+      else if (host === null || reason.cause === 'shutdown') this.#finish(program, 'canceled', null)
+      else this.#finishTask(program, host, 'canceled')
+    })
   }
 
   /** The machine restarts: every program is gone and no record tells of it. */
@@ -94,10 +111,32 @@ export class Machine {
     for (let piece = 1; piece <= pieces; piece += 1)
       this.#later(program, (lastsMs * piece) / (pieces + 1), () => this.#print(program, outBytes / pieces))
     this.#later(program, lastsMs, () => {
-      if (runMs > lastsMs) this.#finish(program, 'timed_out', null)
+      const host = this.#hostOf(program)
+      if (runMs > lastsMs && host !== null) this.#finishTask(program, host, 'timed_out')
+      else if (runMs > lastsMs) this.#finish(program, 'timed_out', null)
       else if (fence.attempt <= failures) this.#finish(program, 'failed', 1)
       else this.#finish(program, 'completed', 0)
     })
+  }
+
+  /** Alive until it is asked to leave, but for the attempts that crash. */
+  #keep(program: Program, { runMs, failures }: ProgramPlan): void {
+    if (program.offer.fence.attempt <= failures) this.#later(program, runMs, () => this.#finish(program, 'failed', 1))
+  }
+
+  /** A program cannot be interrupted in one task only: its session ends with it. */
+  #finishTask(program: Program, host: Program, outcome: 'canceled' | 'timed_out'): void {
+    this.#finish(program, outcome, null)
+    if (host.end === null) this.#finish(host, 'failed', null)
+  }
+
+  #hostOf({ offer }: Program): Program | null {
+    return offer.session === undefined ? null : (this.programs.get(fenceKey(offer.session)) ?? null)
+  }
+
+  #tasksOf(host: Program): readonly Program[] {
+    if (host.offer.spec.session === null) return []
+    return [...this.programs.values()].filter(one => one.end === null && this.#hostOf(one) === host)
   }
 
   #print(program: Program, bytes: number): void {
@@ -109,6 +148,10 @@ export class Machine {
 
   #finish(program: Program, outcome: EndedReport['outcome'], exitCode: number | null): void {
     const { fence } = program.offer
+    for (const task of this.#tasksOf(program)) {
+      task.stoppedBy ??= program.stoppedBy
+      this.#finish(task, program.stoppedBy?.cause === 'shutdown' ? 'canceled' : 'failed', null)
+    }
     const isShutdown = program.stoppedBy?.cause === 'shutdown' && outcome === 'canceled'
     program.end = {
       kind: 'ended',

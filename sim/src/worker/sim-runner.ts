@@ -17,6 +17,8 @@ export interface SimRunnerPorts {
   readonly random: Random
   readonly wall: () => number
   readonly report: (report: AttemptReport) => void
+  /** A session says that it takes tasks. */
+  readonly ready: (fence: Fence) => void
   readonly output: (fence: Fence, sizes: Readonly<Record<OutputStream, number>>) => void
   /** The chance that a program is declined at its set-up. */
   readonly declines: number
@@ -45,7 +47,8 @@ export class SimRunner {
   }
 
   start(offer: Offer): void {
-    if (isInline(offer.spec.type)) this.#startInline(offer)
+    if (offer.spec.task !== null) this.#startTask(offer)
+    else if (isInline(offer.spec.type)) this.#startInline(offer)
     else this.#startProgram(offer)
   }
 
@@ -67,7 +70,9 @@ export class SimRunner {
   /** What an earlier process left: programs that run, and ends that were not recorded for sending. */
   reattach(told: ReadonlySet<string>): { readonly holding: readonly Holding[]; readonly tell: () => void } {
     const holding: Holding[] = []
-    const programs = [...this.#ports.machine.programs.values()]
+    // Ends of tasks are told before that of their session.
+    const all = [...this.#ports.machine.programs.values()]
+    const programs = [...all.filter(({ offer }) => isTask(offer)), ...all.filter(({ offer }) => !isTask(offer))]
     for (const { key, offer, startedAt } of programs) {
       const { fence } = offer
       if (told.has(key)) holding.push({ fence, state: 'ended', startedAt: null })
@@ -82,6 +87,13 @@ export class SimRunner {
       }
     }
     return { holding, tell }
+  }
+
+  /** The sessions that are ready, to be told on a new connection. */
+  get readySessions(): readonly Fence[] {
+    return [...this.#ports.machine.programs.values()]
+      .filter(({ offer, end }) => offer.spec.session !== null && end === null)
+      .map(({ offer }) => offer.fence)
   }
 
   #startInline(offer: Offer): void {
@@ -142,11 +154,24 @@ export class SimRunner {
       const program = machine.launch(offer)
       report({ kind: 'running', fence: offer.fence, at: program.startedAt, isolation: 'none' })
       if (early !== undefined) machine.stop(program, early)
+      if (offer.spec.session !== null) process.after(setUpMs, () => this.#ports.ready(offer.fence))
     })
+  }
+
+  #startTask(offer: Offer): void {
+    const { report, wall, machine } = this.#ports
+    const { fence } = offer
+    const program = machine.launchTask(offer)
+    if (program === null) report({ kind: 'declined', fence, at: wall(), reason: 'its session is not here' })
+    else report({ kind: 'running', fence, at: program.startedAt, isolation: 'session' })
   }
 
   #tellEnd(program: Program): void {
     this.#ports.output(program.offer.fence, { ...program.sizes })
     if (program.end !== null) this.#ports.report(program.end)
   }
+}
+
+function isTask({ spec }: Offer): boolean {
+  return spec.task !== null
 }

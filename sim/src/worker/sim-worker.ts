@@ -1,4 +1,4 @@
-import type { HubMessage } from '@stoker/protocol'
+import type { Fence, HubMessage } from '@stoker/protocol'
 import type { SpoolBatch } from '../../../worker/src/session/spool.ts'
 import {
   type Introduction,
@@ -91,6 +91,7 @@ export class SimWorker {
     const runner = new SimRunner({
       ...{ process, machine, random, wall, declines, setUpMs },
       report: report => this.#tell({ e: 'report', reports: [report] }),
+      ready: fence => this.#tellReady([fence]),
       output: (fence, sizes) => this.#tell({ e: 'output', fence, sizes }),
     })
     const { holding, tell } = runner.reattach(endsTold)
@@ -162,6 +163,16 @@ export class SimWorker {
     this.#step({ e: 'flush' })
   }
 
+  #tellReady(sessions: readonly Fence[]): void {
+    const running = this.#running
+    if (running === null || sessions.length === 0) return
+    const attempts = sessions.map(fence => ({ fence, progress: null, cpus: null, memoryBytes: null, ready: true }))
+    this.#send(running, {
+      message: { t: 'live', at: this.#ports.wall(), host: null, gpus: [], attempts },
+      payload: NO_BYTES,
+    })
+  }
+
   #step(event: SessionEvent): void {
     const running = this.#running
     if (running !== null)
@@ -215,6 +226,7 @@ export class SimWorker {
         break
       case 'welcomed':
         this.#file.sawEpoch(action.welcome.epoch)
+        this.#tellReady(running.runner.readySessions)
         break
       case 'refused':
         if (action.final) this.#giveUp(action.message)

@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  existsSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { AttemptReport, Chunk } from '@stoker/protocol'
 import { z } from 'zod'
+import { wholeLines } from '../run/whole-lines.ts'
 import { Spool, type SpoolBatch } from '../session/spool.ts'
 
 /** Above this the file is written anew with only what still matters. */
@@ -92,7 +84,6 @@ export class SpoolFile {
 
 function replay(path: string): { next: number; batches: SpoolBatch[]; taken: Chunk[]; epoch: number } {
   const state = { next: 1, batches: [] as SpoolBatch[], taken: [] as Chunk[], epoch: 0 }
-  if (!existsSync(path)) return state
   for (const line of wholeLines(path)) {
     const entry = Entry.parse(JSON.parse(line))
     if ('batch' in entry) {
@@ -107,19 +98,4 @@ function replay(path: string): { next: number; batches: SpoolBatch[]; taken: Chu
     }
   }
   return state
-}
-
-/** A line cut off by the worker's death was never sent: it is removed. */
-function wholeLines(path: string): string[] {
-  const text = readFileSync(path, 'utf8')
-  const end = text.lastIndexOf('\n') + 1
-  if (end < text.length) {
-    const fd = openSync(path, 'r+')
-    ftruncateSync(fd, Buffer.byteLength(text.slice(0, end)))
-    closeSync(fd)
-  }
-  return text
-    .slice(0, end)
-    .split('\n')
-    .filter(line => line !== '')
 }

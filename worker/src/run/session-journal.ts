@@ -1,6 +1,16 @@
-import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { wholeLines } from './whole-lines.ts'
 
 /** Above this the journal is written anew with only what still matters. */
 const COMPACT_BYTES = 256 * 1024
@@ -53,13 +63,14 @@ export class SessionJournal {
   readonly taskStops: ReadonlyMap<string, Stopped>
   readonly #path: string
   #fd: number
+  #size: number
   #bytes = 0
   #next: number
-  #stops: z.infer<typeof Entry>[]
+  readonly #stops: z.infer<typeof Entry>[]
 
   constructor(folder: string) {
     this.#path = join(folder, NAME)
-    const entries = existsSync(this.#path) ? readEntries(this.#path) : []
+    const entries = wholeLines(this.#path).map(line => Entry.parse(JSON.parse(line)))
     this.heard = entries.flatMap(entry => ('heard' in entry ? [entry.heard] : [])).at(-1) ?? NOTHING_HEARD
     this.tasks = entries.flatMap(entry => ('task' in entry ? [entry.task] : []))
     this.stop = entries.flatMap(entry => ('stop' in entry ? [entry.stop] : []))[0] ?? null
@@ -69,6 +80,7 @@ export class SessionJournal {
     this.#stops = entries.filter(entry => 'stop' in entry || 'taskStop' in entry)
     this.#next = Math.max(this.heard.nextLine, 1 + (this.tasks.at(-1)?.n ?? 0))
     this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#size = fstatSync(this.#fd).size
   }
 
   static isIn(folder: string): boolean {
@@ -83,17 +95,18 @@ export class SessionJournal {
     return this.#bytes > COMPACT_BYTES
   }
 
+  /** Throws when the disk takes nothing: then the task must not be handed over. */
   handedOver(task: HandedOver): void {
-    this.#next = task.n + 1
     this.#append({ task })
+    this.#next = task.n + 1
   }
 
   stopped(stop: Stopped): void {
-    this.#append(this.#keep({ stop }))
+    this.#keep({ stop })
   }
 
   taskStopped(key: string, { cause, text }: Stopped): void {
-    this.#append(this.#keep({ taskStop: { key, cause, text } }))
+    this.#keep({ taskStop: { key, cause, text } })
   }
 
   /** From here on the journal begins with this, and the output before it is not needed any more. */
@@ -105,6 +118,7 @@ export class SessionJournal {
     renameSync(fresh, this.#path)
     closeSync(this.#fd)
     this.#fd = openSync(this.#path, 'a', 0o600)
+    this.#size = fstatSync(this.#fd).size
     this.#bytes = 0
   }
 
@@ -112,22 +126,28 @@ export class SessionJournal {
     closeSync(this.#fd)
   }
 
-  #keep(entry: z.infer<typeof Entry>): z.infer<typeof Entry> {
+  /** What is to be stopped is stopped also when a full disk takes no word of it. */
+  #keep(entry: z.infer<typeof Entry>): void {
     this.#stops.push(entry)
-    return entry
+    try {
+      this.#append(entry)
+    } catch {
+      return
+    }
   }
 
+  /** All of it or nothing: half a line would spoil the next one. */
   #append(entry: z.infer<typeof Entry>): void {
-    this.#bytes += writeSync(this.#fd, `${JSON.stringify(entry)}\n`)
+    const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
+    const before = this.#size
+    let written = 0
+    try {
+      written = writeSync(this.#fd, bytes)
+    } finally {
+      if (written < bytes.length) ftruncateSync(this.#fd, before)
+    }
+    if (written < bytes.length) throw new Error('the disk is full')
+    this.#size += written
+    this.#bytes += written
   }
-}
-
-/** A line cut off by the worker's death was not acted on. */
-function readEntries(path: string): z.infer<typeof Entry>[] {
-  const text = readFileSync(path, 'utf8')
-  return text
-    .slice(0, text.lastIndexOf('\n') + 1)
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => Entry.parse(JSON.parse(line)))
 }

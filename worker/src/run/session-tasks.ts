@@ -184,7 +184,12 @@ export class SessionTasks {
     const { journal, now, give } = this.#ports
     const key = fenceKey(offer.fence)
     const task: HandedOver = { n: journal.nextLine, id: offer.id, key, at: this.#at, startedAt: now() }
-    journal.handedOver(task)
+    try {
+      journal.handedOver(task)
+    } catch (error) {
+      this.#tellUnstarted(offer, { outcome: 'failed', error: `it could not be noted: ${reasonOf(error)}`, note: null })
+      return
+    }
     give(task.n, taskLine(offer, this.#session))
     this.#place(offer, task, null)
   }
@@ -233,24 +238,28 @@ export class SessionTasks {
     if (place.run !== null) this.#spokenTo.delete(place.run)
   }
 
+  /** On a full disk it is noted later: until then the output stays. */
   #noteHeard(): void {
     const { journal, heard } = this.#ports
     if (this.#due.length > 0) return
-    this.#heardAt = this.#at
     const tasks = this.#runs.map(({ handedOver, file }) => ({ ...handedOver, file: file.state }))
-    journal.compact({
-      at: this.#at,
-      nextLine: journal.nextLine,
-      own: this.own.state,
-      places: this.#places.state,
-      tasks,
-    })
+    const facts = { at: this.#at, nextLine: journal.nextLine, own: this.own.state, places: this.#places.state, tasks }
+    try {
+      journal.compact(facts)
+    } catch {
+      return
+    }
+    this.#heardAt = this.#at
     heard(this.#at)
   }
 
   #tellUnstarted({ fence }: Offer, fate: ProgramFate): void {
     this.#ports.delivery.report([unstartedReport(fence, this.#ports.now(), fate)])
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function held({ fence }: Offer, state: Holding['state'], startedAt: number | null): Holding {

@@ -41,7 +41,7 @@ export class Sessions {
     const early = this.#early.get(key)
     const refusal = run === undefined ? GONE : run.refusal
     if (early !== undefined) early.push(offer)
-    else if (run !== undefined && refusal === null) run.take(offer)
+    else if (run !== undefined && refusal === null) this.#give(offer, run)
     else this.#decline(offer, refusal ?? GONE)
   }
 
@@ -110,6 +110,15 @@ export class Sessions {
         this.#tellUnstarted(offer, lostFate('its session was gone when the worker came back'))
     this.#left.clear()
     return [...this.#runs.values()].flatMap(run => run.holding)
+  }
+
+  #give(offer: Offer, run: SessionRun): void {
+    try {
+      run.take(offer)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#tellUnstarted(offer, { outcome: 'failed', error: reason, note: null })
+    }
   }
 
   #decline({ fence }: Offer, reason: string): void {

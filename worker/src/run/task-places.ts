@@ -45,10 +45,6 @@ export class TaskPlaces<T extends Placed> {
     return [...this.#tasks.values()]
   }
 
-  get(id: string): T | undefined {
-    return this.#tasks.get(id)
-  }
-
   place(task: T): void {
     if (task.n === 1 && !this.#isReady) this.#opener = task.id
     this.#tasks.set(task.id, task)

@@ -90,13 +90,6 @@ export class TaskRun {
     this.#ports.delivery.report(this.#start.with(ended), this.#sizes)
   }
 
-  /** The worker leaves, and the session goes on without it. */
-  leave(): void {
-    clearTimeout(this.#timer)
-    this.#start.hold()
-    this.file.close()
-  }
-
   get #sizes() {
     return { stdout: this.file.size, stderr: 0 }
   }

@@ -140,15 +140,22 @@ function settleActive(worker: WorkerState, held: ReadonlySet<string>, now: Now, 
 function settleHeld(state: State, worker: WorkerState, hello: Hello, now: Now, emit: Emit): Fence[] {
   return hello.holding.flatMap(({ fence, state: held }) => {
     const active = state.active.get(fence.job)
-    if (active !== undefined && claimKey(active.claim) === fenceKey(fence)) {
-      // Taken up, though the report that said so may have died with the worker's process.
-      if (active.state === 'leased' && held !== 'ended') emit.change({ c: 'starting', job: fence.job, at: now.wall })
-      return []
-    }
+    const isCurrent = active !== undefined && claimKey(active.claim) === fenceKey(fence)
+    // Taken up, though the report that said so may have died with the worker's process.
+    if (isCurrent && active.state === 'leased' && held !== 'ended')
+      emit.change({ c: 'starting', job: fence.job, at: now.wall })
     // One that ended meanwhile goes on too: its end is about to be told, and the job must not start again before.
-    if (resumeIfLost(state, worker, fence, now, emit) || held === 'ended') return []
-    return [fence]
+    if (!isCurrent && !resumeIfLost(state, worker, fence, now, emit)) return held === 'ended' ? [] : [fence]
+    if (held === 'running') startSession(state, fence.job, now, emit)
+    return []
   })
+}
+
+/** Tasks wait until their session runs: it does, though the report that said so died with the worker's process. */
+function startSession(state: State, job: number, now: Now, emit: Emit): void {
+  const active = state.active.get(job)
+  if (active?.state === 'starting' && state.sessions.has(job))
+    emit.change({ c: 'running', job, at: now.wall, isolation: null })
 }
 
 /** Lost attempts the worker no longer holds are over: their resources are free. */

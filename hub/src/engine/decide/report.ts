@@ -58,12 +58,17 @@ function takeReport(
     if (report.outcome === 'lost') restFrom(state, worker, active, now)
     endAttempt(state, active, settleArtifacts(report, missing), now, emit)
   } else if (report.kind === 'declined') decline(state, worker, active, report.reason, now, emit)
-  else if (canMoveAttempt(active.state, report.kind)) {
+  else if (canMoveAttempt(active.state, report.kind) || isLateStart(active, report)) {
     const at = plausible(report.at, active, now)
     if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
     else emit.change({ c: 'running', job: fence.job, at, isolation: report.isolation })
   }
   return true
+}
+
+/** Its worker held it as running before it could say how. */
+function isLateStart({ state, isolation }: ActiveJob, { kind }: AttemptReport): boolean {
+  return kind === 'running' && state === 'running' && isolation === null
 }
 
 function isCurrent(state: State, worker: WorkerState, fence: Fence): boolean {

@@ -1,7 +1,6 @@
-import { formatSize, type JobSpecInput, parseJobSpec, Refused, writeSpec } from '@stoker/protocol'
+import { formatSize, type GpuDifficulty, type JobSpecInput, parseJobSpec, Refused, writeSpec } from '@stoker/protocol'
 import type { State } from '../../engine/state.ts'
 import { AnswerError } from './answer-error.ts'
-import type { Difficulty } from './bodies.ts'
 import type { GpuServiceContext } from './context.ts'
 import { seenDevices } from './difficulty.ts'
 
@@ -11,7 +10,7 @@ const RETRY_AFTER_SECONDS = 5
 export interface Admission {
   readonly owner: string
   readonly spec: JobSpecInput
-  readonly difficulty: Difficulty
+  readonly difficulty: GpuDifficulty
   /** It may stay queued; otherwise it is placed at once or refused. */
   readonly waits: boolean
   /** Comes in the same moment as the job, behind it, and is ended with it. */
@@ -44,15 +43,15 @@ export async function admit(context: GpuServiceContext, admission: Admission): P
 }
 
 /** That no worker has such a device is no fault of the request; an image or a mount that none allows is. */
-function has(state: State, difficulty: Difficulty): boolean {
+function has(state: State, difficulty: GpuDifficulty): boolean {
   return seenDevices(state).some(device => device.difficulty === difficulty)
 }
 
-function hasFree(state: State, difficulty: Difficulty): boolean {
+function hasFree(state: State, difficulty: GpuDifficulty): boolean {
   return seenDevices(state).some(device => device.difficulty === difficulty && device.isFree)
 }
 
-function noGpu(difficulty: Difficulty): AnswerError {
+function noGpu(difficulty: GpuDifficulty): AnswerError {
   return new AnswerError(503, `No available GPU with difficulty=${difficulty}`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   })

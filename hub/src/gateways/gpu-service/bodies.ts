@@ -1,8 +1,6 @@
+import { DIFFICULTIES } from '@stoker/protocol'
 import { z } from 'zod'
 import { type BodyIssue, invalidRequest } from './answer-error.ts'
-
-export const DIFFICULTIES = ['low', 'high'] as const
-export type Difficulty = (typeof DIFFICULTIES)[number]
 
 const text = z.string().min(1).max(400)
 const Metadata = z.record(z.string(), z.json())

@@ -1,12 +1,11 @@
-import type { Gpu } from '@stoker/protocol'
+import type { Gpu, GpuDifficulty } from '@stoker/protocol'
 import type { State, WorkerState } from '../../engine/state.ts'
-import type { Difficulty } from './bodies.ts'
 
 /** A device as clients see it: the same one may be shown by two workers of one machine. */
 export interface SeenDevice {
   readonly gpu: Gpu
   readonly worker: WorkerState
-  readonly difficulty: Difficulty
+  readonly difficulty: GpuDifficulty
   readonly isFree: boolean
 }
 
@@ -23,7 +22,7 @@ export function seenDevices(state: State): readonly SeenDevice[] {
 }
 
 /** A device nobody said anything about is for easy tasks. */
-function difficultyOf({ difficulty }: Gpu): Difficulty {
+function difficultyOf({ difficulty }: Gpu): GpuDifficulty {
   return difficulty ?? 'low'
 }
 

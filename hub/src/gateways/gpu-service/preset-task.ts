@@ -1,15 +1,15 @@
-import type { JobSpecInput } from '@stoker/protocol'
+import type { GpuDifficulty, JobSpecInput } from '@stoker/protocol'
 import type { Preset } from '../../presets/preset.ts'
 import { type PresetRequest, presetSpec } from '../../presets/preset-spec.ts'
 import type { Settings } from '../../presets/settings.ts'
 import { AnswerError } from './answer-error.ts'
-import type { Difficulty, PredefinedBody, SubmitBody } from './bodies.ts'
+import type { PredefinedBody, SubmitBody } from './bodies.ts'
 
 /** A request for a task of a preset, whichever of the two ways it came. */
 export interface PresetTask {
   readonly preset: Preset
   readonly type: 'oneoff' | 'session'
-  readonly difficulty: Difficulty
+  readonly difficulty: GpuDifficulty
   readonly timeoutSeconds: number
   readonly metadata: SubmitBody['metadata']
   readonly sessionId: string | undefined
@@ -43,7 +43,7 @@ function taskOf(
   body: Pick<SubmitBody, 'timeout_seconds' | 'metadata' | 'session_id' | 'create_session' | 'wait' | 'on_disconnect'>,
   preset: Preset,
   type: PresetTask['type'],
-  difficulty: Difficulty,
+  difficulty: GpuDifficulty,
   { maxTimeoutMs }: Settings,
 ): PresetTask {
   const timeoutSeconds = body.timeout_seconds ?? preset.timeoutMs / 1000

@@ -18,8 +18,8 @@ export const DIALECT = 'gpu-service'
 
 const NO_GPU = 'none'
 
-export type OnDisconnect = 'continue' | 'cancel'
-export type Connection = 'allocated' | 'session_ready' | 'session_found'
+type OnDisconnect = 'continue' | 'cancel'
+type Connection = 'allocated' | 'session_ready' | 'session_found'
 
 export interface TaskNote {
   readonly type: string

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ChangeOf, type Fence, type Offer, Refused, type Stop } from '@stoker/protocol'
 import { WebSocketServer } from 'ws'
+import { presentClaim } from '../../engine/claims.ts'
 import type { Batch } from '../../engine/core.ts'
 import { hear, setConnected } from '../../engine/liveness.ts'
 import type { State } from '../../engine/state.ts'
@@ -11,7 +12,7 @@ import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
 import { linkPrivacy } from './link-privacy.ts'
 import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
-import { claimOf, offersOf, repeatOffers } from './offers.ts'
+import { offersOf, repeatOffers } from './offers.ts'
 import { type Credentials, isKnown, Strangers } from './strangers.ts'
 
 /** Where workers of our own protocol dial in. */
@@ -218,7 +219,7 @@ export class NativeGateway {
   #sessionOf(task: Fence): Fence | undefined {
     let session: Fence | undefined
     this.#ports.engine.touch(state => {
-      session = claimOf(state, task)?.session ?? undefined
+      session = presentClaim(state, task)?.session ?? undefined
     })
     return session
   }

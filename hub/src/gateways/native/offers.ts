@@ -1,8 +1,8 @@
-import { type Fence, type JobSpec, type Offer, readSpec, sameFence } from '@stoker/protocol'
+import { type Fence, type JobSpec, type Offer, readSpec } from '@stoker/protocol'
+import { presentClaim } from '../../engine/claims.ts'
 import type { NewJob } from '../../engine/commands.ts'
 import type { Batch } from '../../engine/core.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
-import type { Claim, State } from '../../engine/state.ts'
 import type { Queries } from '../../store/port.ts'
 
 /** By their text: jobs of one submission often have the same spec to the letter, and their offers share one object of it. */
@@ -45,7 +45,7 @@ export async function repeatOffers(
 ): Promise<readonly Offer[]> {
   const jobs = fences.map(fence => fence.job)
   const stored = await specsOf(jobs, queries, new Map())
-  const claims = await engine.read(state => fences.map(fence => claimOf(state, fence)))
+  const claims = await engine.read(state => fences.map(fence => presentClaim(state, fence)))
   return fences.flatMap((fence, index) => {
     const found = stored.get(fence.job)
     const claim = claims[index]
@@ -54,12 +54,6 @@ export async function repeatOffers(
     const { gpus, session } = claim
     return [{ fence, ...found, gpus: [...gpus], ...(session === null ? {} : { session }) }]
   })
-}
-
-/** The claim of an attempt that is still its job's present one. */
-export function claimOf(state: State, fence: Fence): Claim | undefined {
-  const claim = state.active.get(fence.job)?.claim
-  return claim !== undefined && sameFence(claim, fence) ? claim : undefined
 }
 
 async function specsOf(
