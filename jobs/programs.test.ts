@@ -6,14 +6,14 @@ import { expect, test } from 'vitest'
 
 const run = promisify(execFile)
 
-test('the copy of emit.py in the example is the one of the house', async () => {
+test.each(['loading', 'echo-chat'])('the copy of emit.py in %s is the one of the house', async name => {
   const [own, copy] = await Promise.all(
-    ['emit', 'loading'].map(name => readFile(join(import.meta.dirname, name, 'emit.py'), 'utf8')),
+    ['emit', name].map(folder => readFile(join(import.meta.dirname, folder, 'emit.py'), 'utf8')),
   )
   expect(copy).toBe(own)
 })
 
-test.each(['emit', 'loading'])('the tests of jobs/%s pass', async name => {
+test.each(['emit', 'loading', 'echo-chat'])('the tests of jobs/%s pass', async name => {
   const { stderr } = await run('python3', ['-B', '-W', 'error', '-m', 'unittest'], {
     cwd: join(import.meta.dirname, name),
   })

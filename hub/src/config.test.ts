@@ -34,6 +34,13 @@ test('presets are beside the data unless told otherwise, with the settings of th
   expect(readCommand(['check-presets', '--presets', '/p', '--json'], {})).toMatchObject({ form: 'json' })
 })
 
+test('what becomes of tasks whose client left is a setting of the environment', () => {
+  const choice = (text?: string) => readCommand(['serve', '--data', 'd'], { STOKER_OPENAI_ON_DISCONNECT: text })
+  expect(choice()).toMatchObject({ openaiOnDisconnect: 'cancel' })
+  expect(choice('keep')).toMatchObject({ openaiOnDisconnect: 'keep' })
+  expect(() => choice('maybe')).toThrow('cancel or keep, found "maybe"')
+})
+
 test('a hub refuses to listen in plain HTTP where others can reach it, before it touches its folder', async () => {
   const options = { folder: '/nonexistent/hub', port: 0, log: () => {}, broken: () => {} }
   for (const host of ['0.0.0.0', '::', '192.168.1.1', 'hub.example'])

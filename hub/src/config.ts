@@ -26,6 +26,7 @@ export type HubCommand =
       readonly presets: PresetOptions
       /** Undefined: the GPU-service API has no port of its own. */
       readonly gpuServicePort: number | undefined
+      readonly openaiOnDisconnect: 'cancel' | 'keep'
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -93,6 +94,7 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       retention: retentionOf(values),
       presets: presetsIn(values.presets ?? join(data, 'presets'), env),
       gpuServicePort: gpuServicePort(values['gpu-service'] ?? env.STOKER_GPU_SERVICE),
+      openaiOnDisconnect: onDisconnect(env.STOKER_OPENAI_ON_DISCONNECT),
       insecure: values.insecure,
       ...tlsOf(values),
       webhookHosts: values['webhook-allow'] ?? [],
@@ -123,6 +125,12 @@ function withPort(args: readonly string[]): string[] {
 
 function gpuServicePort(text: string | undefined): number | undefined {
   return text === undefined || text === '' ? undefined : portOf(text, '--gpu-service')
+}
+
+function onDisconnect(text: string | undefined): 'cancel' | 'keep' {
+  if (text === undefined || text === '' || text === 'cancel') return 'cancel'
+  if (text === 'keep') return 'keep'
+  throw new Error(`STOKER_OPENAI_ON_DISCONNECT is cancel or keep, found "${text}"`)
 }
 
 const TLS_ADDRESS = 'https://0.0.0.0:7443'

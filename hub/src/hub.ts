@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import { join } from 'node:path'
 import { type Log, lockFolder } from '@stoker/files'
 import type { Listener, PolicyName } from '@stoker/protocol'
@@ -20,6 +20,7 @@ import { carryLiveness } from './engine/liveness.ts'
 import { EngineLoop } from './engine/loop.ts'
 import { makeAdminToken, recover, startEpoch } from './first-steps.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import type { OnDisconnect } from './gateways/openai/context.ts'
 import { openGpuService } from './gpu-service-door.ts'
 import { ownCertificate, readCertificate } from './listeners/certificate.ts'
 import { refuseOpenPlain } from './listeners/listen-address.ts'
@@ -27,6 +28,7 @@ import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
 import { openPresets } from './open-presets.ts'
+import { openOpenAi } from './openai-door.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
@@ -73,6 +75,8 @@ export interface HubOptions {
   readonly presets?: PresetOptions | undefined
   /** A port of its own for the GPU-service API, which is below /gpu in any case. */
   readonly gpuServicePort?: number | undefined
+  /** What becomes of a waiting task when the client of the OpenAI endpoint leaves. */
+  readonly openaiOnDisconnect?: OnDisconnect | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -185,9 +189,12 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     isStopping: () => isStopping,
   }
   const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
+  const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
+  const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
+  const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(rest))
   const api = await createApi({
     ...shared,
-    front: gpuService.front,
+    front,
     blobs,
     gc,
     random: randomBytes,
@@ -195,7 +202,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     startedAt: Date.now(),
     unschedulable: schedulingRules.unschedulable,
     explain: (state, job) => explainJob(state, policy, job, clock.now()),
-    metrics: [commits.seconds, commits.changes, plans.seconds],
+    metrics: [commits.seconds, commits.changes, plans.seconds, openai.figures],
     waitCode,
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {
@@ -252,6 +259,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await presets.close()
     await webhooks.close()
     await gpuService.close()
+    await openai.close()
     await api.close()
     await listeners.closeAll()
     await gc.close()
@@ -268,7 +276,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const url = await api.listen({ host: options.host, port: options.port })
     const reception = {
       options: SERVER_OPTIONS,
-      request: gpuService.front(api.routing),
+      request: front(api.routing),
       broken: answerBrokenRequest,
       attach: (server: Server) => gateway.listen(server),
     }

@@ -16,7 +16,6 @@ import type { RateLimits } from '../serving/rate-limit.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
-import type { PlainHistogram } from './metrics/histogram.ts'
 
 /** What the API needs of the hub; time, ids and randomness are passed in. */
 export interface ApiContext {
@@ -40,7 +39,7 @@ export interface ApiContext {
   readonly explain: (state: State, job: number) => ExplainedJob | null
   readonly isStopping: () => boolean
   /** Figures others count, shown with the API's own. */
-  readonly metrics: readonly PlainHistogram[]
+  readonly metrics: readonly { readonly text: string }[]
   /** Why the queued jobs of a bucket have not started, as a short code. */
   readonly waitCode: (state: State, bucketId: number) => string
   readonly dataSizes: () => Promise<{ readonly freeBytes: number; readonly parts: Readonly<Record<string, number>> }>

@@ -50,6 +50,8 @@ export type Command =
       readonly isAdmin?: boolean | undefined
     }
   | { readonly kind: 'cancel'; readonly job: number; readonly by: string }
+  /** Cancels a job that has no attempt; one that has goes on. */
+  | { readonly kind: 'withdraw'; readonly job: number; readonly by: string }
   /** The session is asked to leave. */
   | { readonly kind: 'endSession'; readonly job: number; readonly reason: SessionEnd }
   /** The preset it was made from has changed or is gone: it leaves once it has nothing to do. */
@@ -177,6 +179,7 @@ export interface Replies {
     readonly unschedulable: readonly (string | null)[]
   }
   cancel: { readonly effect: 'canceled' | 'stopping' | 'ended' }
+  withdraw: { readonly effect: 'canceled' | 'running' | 'ended' }
   endSession: { readonly effect: 'stopping' | 'ended' }
   keepSession: { readonly activeAt: number }
   outdateSession: { readonly effect: 'stopping' | 'ended' | 'working' }

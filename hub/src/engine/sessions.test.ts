@@ -370,3 +370,12 @@ it('says worker_exited for a program that leaves by itself', () => {
   house.report('w', house.ended(house.fenceOf(session), 'completed'))
   expect([house.stateOf(session), reasonOf(session)]).toEqual(['succeeded', 'worker_exited'])
 })
+
+it('withdraws a task that waits, and leaves one alone that has a place', () => {
+  warm('s')
+  const first = house.submit(aTask('s'), aTask('s'))
+  const withdraw = (job: number) => house.run({ kind: 'withdraw', job, by: 'ann' }).effect
+  expect([withdraw(first), withdraw(first + 1), withdraw(first + 1)]).toEqual(['running', 'canceled', 'ended'])
+  expect([house.stateOf(first), house.stateOf(first + 1)]).toEqual(['active', 'canceled'])
+  expect(house.state.active.get(first)?.cancelBy).toBeNull()
+})

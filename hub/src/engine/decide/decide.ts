@@ -1,6 +1,6 @@
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { Now, State } from '../state.ts'
-import { decideCancel } from './cancel.ts'
+import { decideCancel, decideWithdraw } from './cancel.ts'
 import { decideQuarantine, decideReleaseDevice } from './devices.ts'
 import type { Emit, Rules } from './emit.ts'
 import { decideForget } from './forget.ts'
@@ -45,6 +45,7 @@ export function decide<K extends Command['kind']>(
 const DECIDERS: Deciders = {
   submit: decideSubmit,
   cancel: decideCancel,
+  withdraw: decideWithdraw,
   endSession: decideEndSession,
   outdateSession: decideOutdateSession,
   keepSession: decideKeepSession,

@@ -1,14 +1,11 @@
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '@stoker/files'
 import type { FastifyRequest } from 'fastify'
+import { type TokenHolder, tokenHolder } from '../../serving/token-holder.ts'
 import { AnswerError } from './answer-error.ts'
 import type { GpuServiceContext } from './context.ts'
 
-/** Whose tasks the caller may see and end: all for an admin, otherwise the owner's. */
-export interface KeyHolder {
-  readonly owner: string
-  readonly isAdmin: boolean
-}
+export type KeyHolder = TokenHolder
 
 /** Owns what comes with the key of the environment. */
 const INTERNAL_OWNER = 'gpu-service'
@@ -32,8 +29,5 @@ async function holderOf({ engine, presets, now }: GpuServiceContext, key: string
   const { internalApiKey } = presets.settings
   if (internalApiKey !== null && timingSafeEqual(Buffer.from(hash), Buffer.from(sha256(internalApiKey))))
     return { owner: INTERNAL_OWNER, isAdmin: false }
-  const token = await engine.read(({ tokens, tokenByHash }) => tokens.get(tokenByHash.get(hash) ?? ''))
-  if (token === undefined || (token.role !== 'admin' && token.role !== 'submit')) return null
-  if (token.expiresAt !== null && token.expiresAt <= now()) return null
-  return { owner: token.owner, isAdmin: token.role === 'admin' }
+  return tokenHolder(engine, hash, now())
 }

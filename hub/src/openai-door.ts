@@ -1,0 +1,33 @@
+import type { RequestListener } from 'node:http'
+import type { Log } from '@stoker/files'
+import type { OpenAiContext } from './gateways/openai/context.ts'
+import { createOpenAi } from './gateways/openai/openai.ts'
+import { TokenFigures } from './gateways/openai/token-figures.ts'
+import { byPrefix } from './serving/by-prefix.ts'
+import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
+
+/** Where clients of OpenAI look for everything, behind the address they are given. */
+const PREFIX = '/v1'
+
+interface Needed extends Omit<OpenAiContext, 'door' | 'failed' | 'figures' | 'startedAt'> {
+  readonly log: Log
+  readonly limits: RateLimits
+}
+
+export interface OpenAiDoor {
+  readonly front: (rest: RequestListener) => RequestListener
+  readonly figures: { readonly text: string }
+  close(): Promise<void>
+}
+
+export async function openOpenAi({ log, limits, ...needed }: Needed): Promise<OpenAiDoor> {
+  const figures = new TokenFigures()
+  const service = await createOpenAi({
+    ...needed,
+    figures,
+    startedAt: needed.now(),
+    door: new Doorkeeper(limits, needed.now),
+    failed: error => log('error', `openai: ${error instanceof Error ? error.stack : String(error)}`),
+  })
+  return { front: rest => byPrefix(PREFIX, service.request, rest), figures, close: service.close }
+}
