@@ -1,74 +1,23 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { House } from './harness/house.ts'
-
-const echo = join(import.meta.dirname, '..', 'jobs', 'echo-chat', 'worker.py')
-const odd = join(import.meta.dirname, 'harness', 'odd-chat.py')
+import { OpenAiHouse } from './harness/openai-house.ts'
 
 const PATIENT = { timeout: 15_000 }
 
-let house: House
-let client: OpenAI
-let token: string
-
-function preset(serves: string, program: string, more: object = {}, session: object = {}) {
-  const command = ['python3', '-B', program]
-  const resources = { cpus: 0.01, memory: '64MB' }
-  return {
-    type: 'session',
-    serves,
-    isolation: 'none',
-    command,
-    resources,
-    session: { queue: 100, ...session },
-    ...more,
-  }
-}
-
+let served: OpenAiHouse
 beforeAll(async () => {
-  house = await House.open()
-  await mkdir(house.path('hub', 'presets'), { recursive: true })
-  const models = {
-    echo: {
-      chat: preset('chat', echo, {}, { concurrency: 8 }),
-      complete: preset('completion', echo, {}, { concurrency: 8 }),
-      embed: preset('embedding', echo, {}, { concurrency: 8 }),
-    },
-    twins: { a: preset('chat', echo), b: preset('chat', echo) },
-    odd: { chat: preset('chat', odd, {}, { concurrency: 4 }) },
-    two: { chat: preset('chat', odd, {}, { concurrency: 4, min: 2, max: 2 }) },
-    fragile: { chat: preset('chat', odd, {}, { restarts: 3 }) },
-    narrow: { chat: preset('chat', odd, {}, { queue: 1 }) },
-    cold: { chat: preset('chat', odd, { env_vars: { GATE: house.path('gate') } }) },
-    hasty: { chat: preset('chat', odd, { timeout_seconds: 1, env_vars: { GATE: house.path('never') } }) },
-    once: { inference: { command: ['true'] } },
-  }
-  await writeFile(house.path('hub', 'presets', 'model_presets.yaml'), JSON.stringify({ models }))
-  await house.startHub()
-  await house.startWorker('w1', { args: ['--max-jobs', '32'] })
-  token = (await readFile(house.path('hub', 'admin-token'), 'utf8')).trim()
-  client = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: token, maxRetries: 0 })
+  served = await OpenAiHouse.open()
 })
-afterAll(() => house.close())
-
-function chat(model: string, content: string, more: object = {}) {
-  return client.chat.completions.create({ model, messages: [{ role: 'user', content }], ...more })
-}
-
-function chatStream(model: string, content: string, more: object = {}) {
-  const messages = [{ role: 'user', content }] as const
-  return client.chat.completions.create({ model, messages: [...messages], stream: true, ...more })
-}
+afterAll(() => served.house.close())
 
 async function tasks(state: 'queued' | 'active') {
-  return (await house.client.jobs({ state: [state], type: 'task' })).jobs
+  return (await served.house.client.jobs({ state: [state], type: 'task' })).jobs
 }
 
 describe('chat', () => {
   test('is answered whole, with what the program says it used', async () => {
-    const answer = await chat('echo', 'hello big world')
+    const answer = await served.chat('echo', 'hello big world')
     expect(answer).toMatchObject({
       object: 'chat.completion',
       model: 'echo',
@@ -76,7 +25,7 @@ describe('chat', () => {
       usage: { prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 },
     })
     expect(answer.id).toMatch(/^chatcmpl-/)
-    expect((await chat('echo/chat', 'one two three', { max_tokens: 2 })).choices[0]).toMatchObject({
+    expect((await served.chat('echo/chat', 'one two three', { max_tokens: 2 })).choices[0]).toMatchObject({
       finish_reason: 'length',
       message: { content: 'one two' },
     })
@@ -84,7 +33,9 @@ describe('chat', () => {
 
   test('streams each piece, the role first and the reason last', async () => {
     const chunks = []
-    for await (const chunk of await chatStream('echo', 'hello big world', { stream_options: { include_usage: true } }))
+    for await (const chunk of await served.chatStream('echo', 'hello big world', {
+      stream_options: { include_usage: true },
+    }))
       chunks.push(chunk)
     const deltas = chunks.map(({ choices: [choice] }) => choice?.delta)
     expect(deltas[0]).toEqual({ role: 'assistant', content: '' })
@@ -96,54 +47,60 @@ describe('chat', () => {
   })
 
   test('the helper of the client gathers a stream', async () => {
-    const stream = client.chat.completions.stream({ model: 'echo', messages: [{ role: 'user', content: 'a b c' }] })
+    const stream = served.client.chat.completions.stream({
+      model: 'echo',
+      messages: [{ role: 'user', content: 'a b c' }],
+    })
     expect(await stream.finalContent()).toBe('a b c')
   })
 
   test('gives as many choices as asked for', async () => {
-    const { choices } = await chat('echo', 'same again', { n: 3 })
+    const { choices } = await served.chat('echo', 'same again', { n: 3 })
     expect(choices.map(({ index, message }) => [index, message.content])).toEqual([0, 1, 2].map(i => [i, 'same again']))
     const texts = ['', '']
     for await (const {
       choices: [choice],
-    } of await chatStream('echo', 'both of them', { n: 2 }))
+    } of await served.chatStream('echo', 'both of them', { n: 2 }))
       if (choice) texts[choice.index] += choice.delta.content ?? ''
     expect(texts).toEqual(['both of them', 'both of them'])
   })
 
   test('a program may answer in one piece, and need not count', async () => {
-    expect(await chat('odd', 'whole answer at once')).not.toHaveProperty('usage')
+    expect(await served.chat('odd', 'whole answer at once')).not.toHaveProperty('usage')
     const pieces = []
-    for await (const { choices } of await chatStream('odd', 'whole answer at once'))
+    for await (const { choices } of await served.chatStream('odd', 'whole answer at once'))
       pieces.push(choices[0]?.delta.content ?? '')
     expect(pieces).toEqual(['', 'answer at once', ''])
   })
 
   test('calls of tools come through, whole and in streams', async () => {
-    const { choices } = await chat('odd', 'tool weather')
+    const { choices } = await served.chat('odd', 'tool weather')
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })
     expect(choices[0]?.message.tool_calls?.[0]).toMatchObject({ function: { name: 'weather' } })
-    const stream = client.chat.completions.stream({ model: 'odd', messages: [{ role: 'user', content: 'tool rain' }] })
+    const stream = served.client.chat.completions.stream({
+      model: 'odd',
+      messages: [{ role: 'user', content: 'tool rain' }],
+    })
     expect((await stream.finalMessage()).tool_calls?.[0]).toMatchObject({ function: { name: 'rain' } })
   })
 
   test('parameters that only the program knows are passed on', async () => {
-    expect((await chat('odd', 'top_k', { top_k: 40 })).choices[0]?.message.content).toBe('40')
+    expect((await served.chat('odd', 'top_k', { top_k: 40 })).choices[0]?.message.content).toBe('40')
   })
 
   test('a long request opens a session and is read whole', async () => {
     const long = 'x'.repeat(200_000)
-    expect((await chat('fragile', `size ${long}`)).choices[0]?.message.content).toBe('200000')
+    expect((await served.chat('fragile', `size ${long}`)).choices[0]?.message.content).toBe('200000')
   })
 })
 
 test('completions take prompts as one or as many, whole and in streams', async () => {
-  const { choices, object } = await client.completions.create({ model: 'echo', prompt: ['a b', 'c'], n: 2 })
+  const { choices, object } = await served.client.completions.create({ model: 'echo', prompt: ['a b', 'c'], n: 2 })
   expect([object, ...choices.map(({ text }) => text)]).toEqual(['text_completion', 'a b', 'a b', 'c', 'c'])
   let text = ''
   for await (const {
     choices: [choice],
-  } of await client.completions.create({
+  } of await served.client.completions.create({
     model: 'echo/complete',
     prompt: 'to be repeated',
     stream: true,
@@ -155,11 +112,16 @@ test('completions take prompts as one or as many, whole and in streams', async (
 test('embeddings are the same in both encodings, in the order of a long list', async () => {
   const input = Array.from({ length: 40 }, (_, i) => `text number ${i}`)
   const ask = (encoding_format?: 'float' | 'base64') =>
-    client.embeddings.create({ model: 'echo', input, dimensions: 32, ...(encoding_format && { encoding_format }) })
+    served.client.embeddings.create({
+      model: 'echo',
+      input,
+      dimensions: 32,
+      ...(encoding_format && { encoding_format }),
+    })
   const [plain, coded] = await Promise.all([ask('float'), ask()])
   expect(plain.usage).toEqual({ prompt_tokens: 120, total_tokens: 120 })
   expect(plain.data.map(({ index }) => index)).toEqual(input.map((_, i) => i))
-  const single = await client.embeddings.create({
+  const single = await served.client.embeddings.create({
     model: 'echo',
     input: input[33] ?? '',
     dimensions: 32,
@@ -169,13 +131,13 @@ test('embeddings are the same in both encodings, in the order of a long list', a
   expect(plain.data[33]?.embedding).toHaveLength(32)
   for (const [i, { embedding }] of plain.data.entries())
     expect(coded.data[i]?.embedding).toEqual(embedding.map(value => Math.fround(value)))
-  const raw = await post('embeddings', { model: 'echo', input: 'a', encoding_format: 'base64' })
+  const raw = await served.post('embeddings', { model: 'echo', input: 'a', encoding_format: 'base64' })
   expect(await raw.json()).toMatchObject({ data: [{ embedding: expect.any(String) }] })
 })
 
 test('models are listed by their short and full names, each once', async () => {
   const ids = []
-  for await (const { id, object, owned_by } of client.models.list()) {
+  for await (const { id, object, owned_by } of served.client.models.list()) {
     expect({ object, owned_by }).toEqual({ object: 'model', owned_by: 'stoker' })
     ids.push(id)
   }
@@ -185,110 +147,26 @@ test('models are listed by their short and full names, each once', async () => {
   expect(ids).not.toContain('twins')
   expect(ids).not.toContain('once')
   expect(new Set(ids).size).toBe(ids.length)
-  expect((await client.models.retrieve('echo/chat')).id).toBe('echo/chat')
-  await expect(client.models.retrieve('ecko')).rejects.toMatchObject({
+  expect((await served.client.models.retrieve('echo/chat')).id).toBe('echo/chat')
+  await expect(served.client.models.retrieve('ecko')).rejects.toMatchObject({
     status: 404,
     message: expect.stringContaining('"echo"'),
   })
 })
 
-describe('errors', () => {
-  test('a wrong key', async () => {
-    const stranger = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: 'stk_wrong', maxRetries: 0 })
-    const error = await failure(stranger.models.list())
-    expect(error).toBeInstanceOf(OpenAI.AuthenticationError)
-    expect(error).toMatchObject({ status: 401, code: 'invalid_api_key' })
-    const { secret } = await house.client.createToken({ role: 'read' })
-    const reader = new OpenAI({ baseURL: `${house.url}/v1`, apiKey: secret, maxRetries: 0 })
-    await expect(reader.models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError)
-  })
-
-  test.each([
-    ['ecco', 'did you mean "echo"'],
-    ['twins', 'name one: twins/a, twins/b'],
-    ['echo/embed', 'serves embedding, and was asked for chat'],
-    ['once', 'does not exist'],
-  ])('the model %s is not found: %s', async (model, hint) => {
-    const error = await failure(chat(model, 'hi'))
-    expect(error).toBeInstanceOf(OpenAI.NotFoundError)
-    expect(error).toMatchObject({
-      code: 'model_not_found',
-      param: 'model',
-      message: expect.stringContaining(hint),
-    })
-  })
-
-  test.each([
-    [{ temperature: 'hot' }, 'temperature'],
-    [{ n: 9 }, 'n'],
-    [{ messages: [] }, 'messages'],
-    [{ messages: undefined }, 'messages'],
-    [{ messages: [{ role: 'user', content: 5 }] }, 'messages.0.content'],
-    [{ stream: 'yes' }, 'stream'],
-    [{ stream_options: { include_usage: true } }, 'stream_options'],
-  ])('%o is refused by the name of its parameter', async (more, param) => {
-    const error = await failure(chat('echo', 'hi', more))
-    expect(error).toBeInstanceOf(OpenAI.BadRequestError)
-    expect(error).toMatchObject({ param, type: 'invalid_request_error' })
-  })
-
-  test('a body that is too large, no JSON, or for no route', async () => {
-    await expect(chat('echo', 'y'.repeat(300_000))).rejects.toMatchObject({ status: 413 })
-    expect((await post('chat/completions', '{')).status).toBe(400)
-    const lost = await post('images/generations', {})
-    expect([lost.status, await lost.json()]).toMatchObject([404, { error: { type: 'invalid_request_error' } }])
-  })
-
-  test('a program that fails says why, before a stream begins', async () => {
-    for (const ask of [chat, chatStream]) {
-      const error = await failure(ask('odd', 'fail'))
-      expect(error).toBeInstanceOf(OpenAI.InternalServerError)
-      expect(error).toMatchObject({ status: 500, message: expect.stringContaining('does not like this') })
-    }
-  })
-
-  test('a crash in the middle is a clean error, and the next request is answered', async () => {
-    const pieces: string[] = []
-    const stream = await chatStream('fragile', 'crash')
-    const reading = (async () => {
-      for await (const { choices } of stream) pieces.push(choices[0]?.delta.content ?? '')
-    })()
-    await expect(reading).rejects.toMatchObject({ code: 'program_died', message: expect.stringContaining('code 3') })
-    expect(pieces).toEqual(['', 'half an ans'])
-    await expect(chat('fragile', 'crash')).rejects.toMatchObject({ status: 502 })
-    expect((await chat('fragile', 'whole and well')).choices[0]?.message.content).toBe('and well')
-  })
-
-  test('a full queue is told with the time to come again', async () => {
-    const gate = house.path('narrow')
-    const [held, waiting] = [chat('narrow', `hold ${gate}`), chat('narrow', `hold ${gate}`)]
-    await vi.waitFor(async () => {
-      const { jobs } = await house.client.jobs({ type: 'task', state: ['queued', 'active'] })
-      expect(jobs.filter(({ name }) => name === 'narrow/chat')).toHaveLength(2)
-    }, PATIENT)
-    const error = await failure(chat('narrow', 'whole more'))
-    expect(error).toBeInstanceOf(OpenAI.RateLimitError)
-    expect(error).toMatchObject({ code: 'queue_full' })
-    const refused = await post('chat/completions', { model: 'narrow', messages: [{ role: 'user', content: 'x' }] })
-    expect(refused.headers.get('retry-after')).toMatch(/^\d+$/)
-    await writeFile(gate, '')
-    for (const { choices } of await Promise.all([held, waiting])) expect(choices[0]?.message.content).toBe('holding')
-  })
-})
-
 test('fifty requests at once are shared out over both sessions, and each gets its own answer', async () => {
   await vi.waitFor(async () => {
-    const { sessions } = await house.client.sessions({ preset: 'two/chat' })
+    const { sessions } = await served.house.client.sessions({ preset: 'two/chat' })
     expect(sessions.filter(({ state }) => state === 'waiting')).toHaveLength(2)
   }, PATIENT)
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => chat('two', `where ${i}`)))
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, i) => served.chat('two', `where ${i}`)))
   const texts = answers.map(({ choices }) => choices[0]?.message.content?.split(' ') ?? [])
   expect(texts.map(([, i]) => Number(i))).toEqual(answers.map((_, i) => i))
   expect(new Set(texts.map(([session]) => session)).size).toBe(2)
 })
 
 test('while a session starts a stream says so, and is answered when it is up', async () => {
-  const response = await post('chat/completions', {
+  const response = await served.post('chat/completions', {
     model: 'cold',
     stream: true,
     messages: [{ role: 'user', content: 'whole at last' }],
@@ -297,7 +175,7 @@ test('while a session starts a stream says so, and is answered when it is up', a
   let text = ''
   for await (const piece of response.body as AsyncIterable<Uint8Array>) {
     text += Buffer.from(piece).toString()
-    if (text === ': starting\n\n') await writeFile(house.path('gate'), '')
+    if (text === ': starting\n\n') await writeFile(served.house.path('gate'), '')
   }
   expect(text).toMatch(/^: starting\n\n/)
   expect(text).toContain('"content":"at last"')
@@ -305,7 +183,7 @@ test('while a session starts a stream says so, and is answered when it is up', a
 })
 
 test('a task that is not answered in the time of its preset ends, and so does the wait for it', async () => {
-  await expect(chat('hasty', 'whole x')).rejects.toMatchObject({
+  await expect(served.chat('hasty', 'whole x')).rejects.toMatchObject({
     status: expect.toSatisfy(is => is === 503 || is === 504),
   })
 })
@@ -317,7 +195,9 @@ test('who leaves gives up what waits, and what runs goes on', async () => {
       messages: [{ role: 'user' as const, content: 'so many words' }],
       pause_seconds: 0.2,
     }
-    return expect(client.chat.completions.create(body, { signal })).rejects.toBeInstanceOf(OpenAI.APIUserAbortError)
+    return expect(served.client.chat.completions.create(body, { signal })).rejects.toBeInstanceOf(
+      OpenAI.APIUserAbortError,
+    )
   }
   const leaving = new AbortController()
   const first = ask(leaving.signal)
@@ -327,38 +207,25 @@ test('who leaves gives up what waits, and what runs goes on', async () => {
   leaving.abort()
   await Promise.all([first, second])
   await vi.waitFor(async () => {
-    expect(await house.client.job(waiting.id)).toMatchObject({
+    expect(await served.house.client.job(waiting.id)).toMatchObject({
       state: 'canceled',
       reason: expect.stringContaining('left'),
     })
-    expect((await house.client.job(running.id)).state).toBe('succeeded')
+    expect((await served.house.client.job(running.id)).state).toBe('succeeded')
   }, PATIENT)
 })
 
 test('tokens are counted by owner and model', async () => {
-  const text = await (await fetch(`${house.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text()
+  const text = await (
+    await fetch(`${served.house.url}/metrics`, { headers: { authorization: `Bearer ${served.token}` } })
+  ).text()
   expect(text).toMatch(/stoker_model_tokens_total\{owner="admin",model="echo\/chat",direction="in"\} [1-9]/)
   expect(text).toMatch(/stoker_model_tokens_total\{owner="admin",model="echo\/chat",direction="out"\} [1-9]/)
   expect(text).toMatch(/stoker_model_uncounted_tasks_total\{owner="admin",model="odd\/chat"\} [1-9]/)
 })
 
-function post(path: string, body: unknown): Promise<Response> {
-  return fetch(`${house.url}/v1/${path}`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-}
-
 function expectOne<T>(list: readonly T[]): readonly [T] {
   const [only] = list
   if (only === undefined || list.length > 1) throw new Error(`there should be one, there are ${list.length}`)
   return [only]
-}
-
-async function failure(asked: Promise<unknown>): Promise<unknown> {
-  return asked.then(
-    () => new Error('it was answered'),
-    error => error,
-  )
 }
