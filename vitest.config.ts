@@ -19,8 +19,10 @@ const SLOW = [
     'deferred-commits',
     'containers*',
     'session-run',
+    'process-executor',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
+  'jobs/*.test.ts',
 ]
 
 /** A place for the container engines of a run; none is started before a test asks for it. */
@@ -35,7 +37,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: [`${SOURCES}/**/*.test.ts`, 'jobs/*.test.ts'],
+          include: [`${SOURCES}/**/*.test.ts`],
           exclude: [...configDefaults.exclude, ...SLOW],
           testTimeout: 20_000,
           expect: PATIENT,
