@@ -12,7 +12,7 @@ import { GpuClient, type SseEvent } from './harness/gpu-client.ts'
 import { House } from './harness/house.ts'
 import { becomes, ended, logOf, prints, run } from './harness/jobs.ts'
 import { processesWith } from './harness/processes.ts'
-import { buildFolder, LOADING, writeAnswerFolder } from './harness/program-folders.ts'
+import { buildFolder, LOADING, PRESETS, writeAnswerFolder, writeFolderOf } from './harness/program-folders.ts'
 
 const KEY = 'a-key-of-the-old-service'
 const SESSION = fileURLToPath(new URL('./harness/session.py', import.meta.url))
@@ -42,7 +42,7 @@ else
       args: [
         ...['--engine', socket, '--no-pull', '--simulate-gpus', '1x24GB', '--max-jobs', '8'],
         ...['--allow-mount', house.path('shared')],
-        ...[IMAGE, 'answer', 'loading-example', 'not-there:*'].flatMap(image => ['--allow-image', image]),
+        ...[IMAGE, 'answer', 'counting', 'loading-example', 'not-there:*'].flatMap(image => ['--allow-image', image]),
       ],
     })
 
@@ -51,10 +51,10 @@ else
       for (const name of ['presets', 'shared']) await mkdir(house.path(name))
       await chmod(house.path('shared'), 0o777)
       await writeAnswerFolder(house.path('answer'))
-      await buildFolder(house.path('answer'), socket)
-      await buildFolder(LOADING, socket)
+      await writeFolderOf(SESSION, house.path('counting'), 'counting')
+      for (const folder of [house.path('answer'), house.path('counting'), LOADING]) await buildFolder(folder, socket)
       await copyFile(SESSION, house.path('shared', 'session.py'))
-      await writeFile(house.path('presets', 'model_presets.yaml'), presets())
+      await writeFile(house.path('presets', 'model_presets.yaml'), PRESETS)
       await house.startHub({
         env: { INTERNAL_API_KEY: KEY },
         args: ['--presets', house.path('presets')],
@@ -64,24 +64,6 @@ else
     })
     afterEach(allGone)
     afterAll(() => house.close())
-
-    const presets = () => `models:
-  answer:
-    inference:
-      docker_image: "answer:latest"
-      command: ["python", "/app/worker.py"]
-  loading:
-    inference:
-      docker_image: "loading-example:latest"
-      command: ["python", "/app/worker.py"]
-      env_vars: {MODEL_NAME: "test-loading"}
-    warm:
-      docker_image: "loading-example:latest"
-      command: ["python", "/app/worker.py"]
-      type: session
-      metadata: {steps: 1, step_seconds: 0}
-      session: {idleTimeout: 3s}
-`
 
     /** Nothing of a test is left: no container, nothing that runs, its place and device free. */
     async function allGone(): Promise<void> {
@@ -188,8 +170,8 @@ else
       it('of a preset keeps its program between ten tasks, and is gone after its idle timeout', async () => {
         const names = new Set<string>()
         for (const n of upTo(10)) {
-          const job = await run(house.client, { preset: 'loading/warm', input: { topic: `task ${n}` } })
-          expect(job).toMatchObject({ state: 'succeeded', result: { text: `All about task ${n}, piece by piece.\n` } })
+          const job = await run(house.client, { preset: 'loading/warm', input: { say: 'task' } })
+          expect(job).toMatchObject({ state: 'succeeded', result: { text: `task ${n}` } })
           for (const { Id } of await ours()) names.add(Id)
         }
         expect(names.size).toBe(1)
