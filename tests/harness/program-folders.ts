@@ -23,6 +23,7 @@ export const PRESETS = `models:
       docker_image: "counting:latest"
       command: ["python", "/app/worker.py", "/tmp/marks"]
       type: session
+      resources: {gpus: 1}
       session: {idleTimeout: 3s}
 `
 
