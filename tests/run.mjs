@@ -15,6 +15,8 @@ const TOOLS = {
   fish: 'fish',
 }
 
+const REPORTERS = ['--reporter=default', '--reporter=./tests/say-skipped.mjs', '--reporter=json']
+
 installMissingTools()
 run('node', ['build.mjs'])
 process.exitCode = runTests(process.argv.slice(2))
@@ -42,11 +44,9 @@ function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'stoker-tests-'))
   const report = join(folder, 'report.json')
   try {
-    const vitest = spawnSync(
-      'npx',
-      ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],
-      { stdio: 'inherit' },
-    )
+    const vitest = spawnSync('npx', ['vitest', 'run', ...REPORTERS, `--outputFile.json=${report}`, ...args], {
+      stdio: 'inherit',
+    })
     const { numPassedTests, numFailedTests, numPendingTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
     const skipped = numPendingTests + (numTotalTests - numPassedTests - numFailedTests - numPendingTests)
     const failed = numFailedTests + (process.env.CI === undefined ? 0 : skipped)

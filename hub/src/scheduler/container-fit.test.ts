@@ -49,18 +49,21 @@ describe('a container', () => {
     const house = aHouse({ allowedImages: ['python:*', 'lab/*'] })
     expect(refusals({ image: 'docker.io/library/python:3' }, house)).toEqual([])
     expect(refusals({ image: 'evil:1' }, house)).toEqual([
-      ['image.forbidden', 'needs image evil:1, w allows only python:*, lab/*'],
+      ['image.forbidden', 'needs image evil:1, w allows only python:*, lab/* (its --allow-image)'],
     ])
   })
 
   it('needs an image that is there when nobody may fetch it', () => {
     expect(refusals({ image: 'here:v1', pull: 'never' }, aHouse({}))).toEqual([])
     expect(refusals({ image: 'far:v1', pull: 'never' }, aHouse({}))).toEqual([
-      ['image.absent', 'needs image far:v1, w does not have it and may not fetch it for this job'],
+      [
+        'image.absent',
+        'needs image far:v1, w does not have it and may not fetch it for this job: docker pull or docker load it there',
+      ],
     ])
     expect(refusals({ image: 'here:v1' }, aHouse({ pulls: false }))).toEqual([])
     expect(refusals({ image: 'far:v1' }, aHouse({ pulls: false }))).toEqual([
-      ['image.absent', 'needs image far:v1, w does not have it and fetches none'],
+      ['image.absent', 'needs image far:v1, w does not have it and fetches none: docker pull or docker load it there'],
     ])
     expect(refusals({ image: 'here:v1', pull: 'always' }, aHouse({ pulls: false }))).toEqual([
       ['image.absent', 'needs image here:v1 fetched anew, w fetches none'],

@@ -26,7 +26,7 @@ const LOOKS: readonly Look[] = [
   ({ image }, { allowedImages }, { name }) => {
     if (allowsImage(allowedImages, image)) return null
     const has = allowedImages.join(', ')
-    const text = `needs image ${image}, ${name} allows only ${has}`
+    const text = `needs image ${image}, ${name} allows only ${has} (its --allow-image)`
     return refusal('image.forbidden', text, { field: 'image', needs: image, has })
   },
   ({ image, pull }, { pulls, images }, { name }) => {
@@ -39,11 +39,15 @@ const LOOKS: readonly Look[] = [
       })
     if (images.includes(familiarImage(image))) return null
     const why = pull === 'never' ? 'may not fetch it for this job' : 'fetches none'
-    return refusal('image.absent', `needs image ${image}, ${name} does not have it and ${why}`, {
-      field: 'pull',
-      needs: pull,
-      has: pulls ? 'missing' : 'never',
-    })
+    return refusal(
+      'image.absent',
+      `needs image ${image}, ${name} does not have it and ${why}: docker pull or docker load it there`,
+      {
+        field: 'pull',
+        needs: pull,
+        has: pulls ? 'missing' : 'never',
+      },
+    )
   },
   ({ mounts }, { allowedMounts }, { name }) => {
     const outside = mounts.find(source => !liesBelow(source, allowedMounts))

@@ -48,7 +48,9 @@ test('GPUs reach containers by a runtime, by CDI or by the hook beside the engin
 test('no socket, one nobody listens on and one that talks nonsense are told apart', async () => {
   const socket = join(folder, 'engine.sock')
   expect(await findEngine({ engine: null, env: { DOCKER_HOST: `unix://${socket}` } })).toEqual({ kind: 'absent' })
-  expect(engineProblem(await find(socket))).toBe(`no containers: ${socket}: it does not exist`)
+  expect(engineProblem(await find(socket))).toBe(
+    `no containers: ${socket}: it does not exist; start the engine, or name another with --engine`,
+  )
   expect(await withWords('<html>', find)).toMatchObject({ kind: 'silent', why: expect.stringContaining('answer') })
   await writeFile(socket, '')
   expect(engineProblem(await find(socket))).toMatch(/nobody listens on it|no usable answer/)

@@ -43,8 +43,11 @@ export async function findEngine(wish: EngineWish): Promise<EngineAnswer> {
 
 /** The sentence for a worker that could have an engine and has none. */
 export function engineProblem(answer: EngineAnswer): string | null {
-  if (answer.kind === 'denied') return `no containers: this user may not use ${answer.socket}`
-  return answer.kind === 'silent' ? `no containers: ${answer.socket}: ${answer.why}` : null
+  if (answer.kind === 'denied')
+    return `no containers: this user may not use ${answer.socket}; add it to the group that owns it`
+  if (answer.kind === 'silent')
+    return `no containers: ${answer.socket}: ${answer.why}; start the engine, or name another with --engine`
+  return null
 }
 
 function isNamed(engine: string | null): engine is string {
