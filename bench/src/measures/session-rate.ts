@@ -1,0 +1,26 @@
+import { rateOfJobs } from '../jobs-done.ts'
+import { race } from '../rounds.ts'
+import { warmSession } from '../servers/warm-session.ts'
+import type { Measure } from './ground.ts'
+
+const TASKS = 3000
+const AT_ONCE = 16
+
+/** Tasks from the first submit to the last durable end, through a Python program that echoes; the two sessions take turns. */
+export const measureSessionRate: Measure = async stage => {
+  const hub = await stage.hub()
+  await stage.worker(hub, 8)
+  const [wide, narrow] = [await warmSession(hub, AT_ONCE), await warmSession(hub, 1)]
+  const rate = (session: string) => rateOfJobs(hub.client, { type: 'task', task: { session } }, TASKS)
+  const figures = await race(
+    [
+      { name: 'wide', run: () => rate(wide) },
+      { name: 'narrow', run: () => rate(narrow) },
+    ],
+    { rounds: 5, budgetMs: 0 },
+  )
+  return {
+    warmTasks: { ours: figures.get('wide') ?? [], peers: {} },
+    warmTasksInTurn: { ours: figures.get('narrow') ?? [], peers: {} },
+  }
+}
