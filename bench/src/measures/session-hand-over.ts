@@ -7,7 +7,7 @@ import { fineWallClock } from '../wall-clock.ts'
 import { raceWaits } from './beside.ts'
 import type { Measure } from './ground.ts'
 
-const SAMPLES = 200
+const SAMPLES = 100
 /** Long enough for the last task to be over; the fraction spreads the samples over the millisecond. */
 const PAUSE_MS = 7.3
 

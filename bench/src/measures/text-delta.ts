@@ -5,7 +5,7 @@ import { raceWaits } from './beside.ts'
 import type { Measure } from './ground.ts'
 
 /** The fraction spreads the deltas over the timers of everybody on the way. */
-const ASKED = { deltas: 200, everyMs: 11.3 }
+const ASKED = { deltas: 100, everyMs: 11.3 }
 
 /** From the moment a warm program writes a delta until the client that waits for it has it, at both doors of the hub. */
 export const measureTextDelta: Measure = async stage => {
