@@ -23,6 +23,11 @@ const LONG = [
   'beside-cpu',
   'worker-recovery',
   'start-stall',
+  'container-job',
+  'session-rate',
+  'session-hand-over',
+  'text-delta',
+  'streaming-clients',
   'soak',
 ] as const
 export const MEASURES = [...SHORT, ...LONG] as const

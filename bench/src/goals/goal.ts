@@ -30,5 +30,7 @@ const PEERS = [
   'node PUT, synced',
   'bare SSE',
   'when idle',
+  'docker run',
+  'docker run, as strict',
 ] as const
 export type PeerName = (typeof PEERS)[number]

@@ -3,12 +3,16 @@ import { OPS_GOALS } from './ops-goals.ts'
 import { OTHER_PEER_GOALS } from './other-peer-goals.ts'
 import { PEER_GOALS } from './peer-goals.ts'
 import { SCALE_GOALS } from './scale-goals.ts'
+import { SESSION_GOALS } from './session-goals.ts'
 
 /** Every measure of this bench with its goals. */
-export const GOALS = { ...PEER_GOALS, ...OTHER_PEER_GOALS, ...SCALE_GOALS, ...OPS_GOALS } as const satisfies Record<
-  string,
-  Goal
->
+export const GOALS = {
+  ...PEER_GOALS,
+  ...OTHER_PEER_GOALS,
+  ...SCALE_GOALS,
+  ...OPS_GOALS,
+  ...SESSION_GOALS,
+} as const satisfies Record<string, Goal>
 
 export type GoalName = keyof typeof GOALS
 

@@ -3,6 +3,7 @@ import { measureBacklog } from './backlog.ts'
 import { measureBesideCpu } from './beside-cpu.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCli } from './cli.ts'
+import { measureContainerJob } from './container-job.ts'
 import { measureCurves } from './curves.ts'
 import type { Measure } from './ground.ts'
 import { measureIdleCpu } from './idle-cpu.ts'
@@ -19,12 +20,16 @@ import { measurePeersStart } from './peers-start.ts'
 import { measurePeersSubmit } from './peers-submit.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
 import { measureRecovery } from './recovery.ts'
+import { measureHandOver } from './session-hand-over.ts'
+import { measureSessionRate } from './session-rate.ts'
 import { measureShapes } from './shapes.ts'
 import { measureSimulator } from './simulator.ts'
 import { measureSoak } from './soak.ts'
 import { measureFanOut } from './sse-fan-out.ts'
 import { measureStartStall } from './start-stall.ts'
+import { measureStreamingClients } from './streaming-clients.ts'
 import { measureSubmits } from './submit.ts'
+import { measureTextDelta } from './text-delta.ts'
 import { measureUploads } from './uploads.ts'
 import { measureWorkerRecovery } from './worker-recovery.ts'
 
@@ -57,5 +62,10 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   'beside-cpu': measureBesideCpu,
   'worker-recovery': measureWorkerRecovery,
   'start-stall': measureStartStall,
+  'container-job': measureContainerJob,
+  'session-rate': measureSessionRate,
+  'session-hand-over': measureHandOver,
+  'text-delta': measureTextDelta,
+  'streaming-clients': measureStreamingClients,
   soak: measureSoak,
 }

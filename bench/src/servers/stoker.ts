@@ -55,6 +55,8 @@ export interface WorkerOptions {
   readonly name?: string | undefined
   /** Where it dials, if that is not the hub's own address. */
   readonly dials?: string | undefined
+  /** The socket of a container engine. */
+  readonly engine?: string | undefined
   /** For Node itself. */
   readonly nodeArgs?: readonly string[] | undefined
 }
@@ -64,10 +66,11 @@ export async function startWorker(
   bundles: Bundles,
   hub: Hub,
   folder: string,
-  { maxJobs, name = `bench-${maxJobs}`, dials = hub.url, nodeArgs }: WorkerOptions,
+  { maxJobs, name = `bench-${maxJobs}`, dials = hub.url, engine, nodeArgs }: WorkerOptions,
 ): Promise<Child> {
   const invited = existsSync(folder) ? [] : ['--join', (await hub.client.createToken({ role: 'join' })).secret]
   const args = ['--hub', dials, '--data', folder, '--name', name, '--max-jobs', String(maxJobs), ...invited]
+  if (engine !== undefined) args.push('--engine', engine)
   return startNode(bundles, 'worker', [...args, '--allow-unsandboxed'], nodeArgs)
 }
 

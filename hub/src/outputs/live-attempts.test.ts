@@ -8,9 +8,9 @@ import type { OutputChunk, Streams } from './port.ts'
 class CountingTable extends RowTable {
   loads = 0
 
-  override chunks(job: number, epoch: number, attempt: number) {
+  override hasOutput(job: number, epoch: number, attempt: number) {
     this.loads++
-    return super.chunks(job, epoch, attempt)
+    return super.hasOutput(job, epoch, attempt)
   }
 }
 
@@ -69,13 +69,13 @@ it('lets a quiet attempt leave memory at the second sweep, and forgets nothing b
 
 it('rejects the append, not those behind it, when an attempt cannot be loaded', async () => {
   await append(aChunk(0, 'x'))
-  const chunks = table.chunks.bind(table)
-  table.chunks = () => Promise.reject(new Error('the store is away'))
+  const hasOutput = table.hasOutput.bind(table)
+  table.hasOutput = () => Promise.reject(new Error('the store is away'))
   const failing = streams.append([aChunk(0, 'a', { fence: aFence(2) })])
   const behind = append(aChunk(1, 'y'))
   await expect(failing).rejects.toThrow('the store is away')
   await behind
-  table.chunks = chunks
+  table.hasOutput = hasOutput
   await append(aChunk(0, 'a', { fence: aFence(2) }))
   expect((await readAll(streams, aFence(2))).stdout).toBe('a')
 })

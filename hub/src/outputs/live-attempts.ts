@@ -6,6 +6,8 @@ import type { OutputIndex } from './port.ts'
 import { spanBytes } from './seek.ts'
 import { onceMoreIfMoved, type Span, type Storage } from './storage.ts'
 
+const NONE: StreamEnd = { end: 0, line: 0 }
+
 /** The attempts whose bytes are coming in; all others are in the store only and are loaded when touched. */
 export class LiveAttempts {
   readonly #states = new Map<string, AttemptState>()
@@ -67,6 +69,8 @@ export class LiveAttempts {
   }
 
   async #loadState(fence: Fence): Promise<AttemptState> {
+    if (!(await this.#index.hasOutput(fence.job, fence.epoch, fence.attempt)))
+      return new AttemptState(fence, [NONE, NONE])
     return onceMoreIfMoved(async () => {
       const [out, err] = await loadSpans(fence, this.#index, this.#storage)
       return new AttemptState(fence, [await this.#endOf(out), await this.#endOf(err)])
@@ -75,7 +79,7 @@ export class LiveAttempts {
 
   async #endOf(spans: readonly Span[]): Promise<StreamEnd> {
     const last = spans.at(-1)
-    if (last === undefined) return { end: 0, line: 0 }
+    if (last === undefined) return NONE
     const bytes = await spanBytes(this.#storage, last)
     return { end: last.offset + last.length, line: last.line + countNewlines(bytes) }
   }

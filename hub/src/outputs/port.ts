@@ -36,6 +36,8 @@ export type OutputListener = (piece: OutputPiece | 'lagged') => void | Promise<v
 
 /** The store's answers about output, a part of its queries. */
 export interface OutputIndex {
+  /** Whether anything is known of an attempt's output; cheap, as it is asked for every attempt's first bytes. */
+  hasOutput(job: number, epoch: number, attempt: number): Promise<boolean>
   chunks(job: number, epoch: number, attempt: number): Promise<readonly ChunkRow[]>
   sealed(job: number, epoch: number, attempt: number): Promise<SealedRow | null>
   segmentAttempts(

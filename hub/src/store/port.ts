@@ -173,6 +173,8 @@ export interface Queries {
   journalFloor(): Promise<JournalEnd | null>
   /** The last journal row that was forgotten, whose hash the oldest kept row continues; n 0 and an empty hash when none was. */
   journalBoundary(): Promise<JournalEnd>
+  /** Whether anything is known of an attempt's output; cheap, as it is asked for every attempt's first bytes. */
+  hasOutput(job: number, epoch: number, attempt: number): Promise<boolean>
   chunks(job: number, epoch: number, attempt: number): Promise<readonly ChunkRow[]>
   sealed(job: number, epoch: number, attempt: number): Promise<SealedRow | null>
   /** Attempts whose chunks lie in the segment; a lost attempt that still claims its resources has not ended. */

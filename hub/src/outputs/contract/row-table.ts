@@ -32,6 +32,11 @@ export class RowTable implements OutputIndex {
     return { chunks, sealed: [...this.#sealed.values()] }
   }
 
+  async hasOutput(job: number, epoch: number, attempt: number): Promise<boolean> {
+    const key = fenceKey({ job, epoch, attempt })
+    return this.#chunks.has(key) || this.#sealed.has(key)
+  }
+
   async chunks(job: number, epoch: number, attempt: number): Promise<readonly ChunkRow[]> {
     return [...(this.#chunks.get(fenceKey({ job, epoch, attempt }))?.values() ?? [])]
   }

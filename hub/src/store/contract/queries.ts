@@ -114,6 +114,8 @@ export function queriesContract(open: OpenStore): void {
     expect((await queries.chunks(1, 1, 1)).map(chunk => chunk.offset)).toEqual([30, 200, 5])
     expect(await queries.sealed(1, 1, 1)).toEqual(sealed)
     expect(await queries.sealed(1, 1, 2)).toBeNull()
+    expect(await queries.hasOutput(1, 1, 2)).toBe(true)
+    expect(await queries.hasOutput(1, 2, 1)).toBe(false)
   })
 
   it('tells of the attempts in a segment which have ended: neither current nor claiming', async () => {

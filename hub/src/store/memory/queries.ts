@@ -88,6 +88,9 @@ export function createMemoryQueries(
     scan,
     segmentAttempts,
     attemptsOf: job => rows.attempt.under(job),
+    hasOutput: (job, epoch, attempt) =>
+      rows.chunk.under(job).some(chunk => chunk.epoch === epoch && chunk.attempt === attempt) ||
+      rows.sealed.get(rows.sealed.keyOf({ job, epoch, attempt })) !== undefined,
     chunks: (job, epoch, attempt) =>
       rows.chunk.under(job).filter(chunk => chunk.epoch === epoch && chunk.attempt === attempt),
     sealed: (job, epoch, attempt) => rows.sealed.get(rows.sealed.keyOf({ job, epoch, attempt })) ?? null,

@@ -42,6 +42,7 @@ function asyncQueries(queries: SyncQueries): Queries {
     journalAfter: async (n, limit) => queries.journalAfter(n, limit),
     journalFloor: async () => queries.journalFloor(),
     journalBoundary: async () => queries.journalBoundary(),
+    hasOutput: async (job, epoch, attempt) => queries.hasOutput(job, epoch, attempt),
     chunks: async (job, epoch, attempt) => queries.chunks(job, epoch, attempt),
     sealed: async (job, epoch, attempt) => queries.sealed(job, epoch, attempt),
     secret: async (owner, name) => queries.secret(owner, name),

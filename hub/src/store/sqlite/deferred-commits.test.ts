@@ -5,7 +5,7 @@ import { removeTree } from '@stoker/files'
 import type { JobRow, RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { recovered } from '../contract/harness.ts'
-import { A_TOKEN, aJob, insertJob, journaled } from '../contract/sample-rows.ts'
+import { A_TOKEN, aChunk, aJob, insertJob, journaled } from '../contract/sample-rows.ts'
 import type { Commit, Store } from '../port.ts'
 import { commitLogBeside, readCommitLog } from './commit-log.ts'
 import { openSqliteStore } from './open.ts'
@@ -61,6 +61,14 @@ it('makes rows of a record once, however often a start is cut off', async () => 
   await (await openSqliteStore({ folder: copy })).close()
   await cp(join(root, 'log'), commitLogBeside(join(copy, 'stoker.db')))
   expect((await recovered(await opened(copy))).live).toHaveLength(1)
+})
+
+it('knows of output that only the log has, and makes no rows for the question', async () => {
+  const store = await opened(live)
+  await store.append(submit(1, { op: 'put', table: 'chunk', row: aChunk(1, 0) }))
+  expect(await store.queries.hasOutput(1, 1, 1)).toBe(true)
+  expect(await store.queries.hasOutput(1, 1, 2)).toBe(false)
+  expect(logged(live)).toHaveLength(1)
 })
 
 it('goes on numbering where the last owner ended', async () => {

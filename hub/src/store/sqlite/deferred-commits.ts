@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import type { IdempotencyRow } from '@stoker/protocol'
+import type { Fence, IdempotencyRow } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 import type { CommitLog, LogPart } from './commit-log.ts'
 import type { Connection } from './connection.ts'
@@ -100,6 +100,11 @@ export class DeferredCommits {
   /** A key that is no row yet. */
   key(owner: string, key: string): IdempotencyRow | null {
     return this.#waiting.key(owner, key) ?? this.#replaying?.commits.key(owner, key) ?? null
+  }
+
+  /** Output that is in no row yet. */
+  hasOutput(attempt: Fence): boolean {
+    return this.#waiting.hasOutput(attempt) || this.#replaying?.commits.hasOutput(attempt) === true
   }
 
   #record(commit: EncodedCommit): boolean {

@@ -48,6 +48,8 @@ export function createQueries(
     journalAfter: async (n, limit) => (await there()).call('journalAfter', n, limit),
     journalFloor: async () => (await there()).call('journalFloor'),
     journalBoundary: async () => (await there()).call('journalBoundary'),
+    hasOutput: async (job, epoch, attempt) =>
+      deferred?.hasOutput({ job, epoch, attempt }) === true || rows.hasOutput(job, epoch, attempt),
     chunks: async (job, epoch, attempt) => (await there()).call('chunks', job, epoch, attempt),
     sealed: async (job, epoch, attempt) => (await there()).call('sealed', job, epoch, attempt),
     secret: async (owner, name) => (await here()).secret(owner, name),

@@ -88,6 +88,7 @@ export function createReader(db: Connection): SyncQueries {
   const present = (ask: Statement, seqs: readonly number[]) =>
     seqs.map(seq => ask.get(seq)).filter(row => row !== undefined)
   const sealed = keyed('SELECT * FROM sealed WHERE job = ? AND epoch = ? AND attempt = ?')
+  const output = db.prepare(HAS_OUTPUT)
   const newestDeliveries = keyed('SELECT * FROM delivery WHERE webhook = ? AND job < ? ORDER BY job DESC LIMIT ?')
   const segment = keyed(SEGMENT_ATTEMPTS)
 
@@ -104,6 +105,7 @@ export function createReader(db: Connection): SyncQueries {
     page,
     scan,
     attemptsOf: keyed('SELECT * FROM attempt WHERE job = ? ORDER BY number'),
+    hasOutput: (...key) => output.get(...key, ...key).found === 1,
     chunks: keyed('SELECT * FROM chunk WHERE job = ? AND epoch = ? AND attempt = ? ORDER BY stream, "offset"'),
     sealed: (...key) => sealed(...key)[0] ?? null,
     segmentAttempts: number => segment(number).map(row => ({ ...row, ended: row.ended === 1 })),
@@ -120,6 +122,10 @@ export function createReader(db: Connection): SyncQueries {
     journalBoundary: journal.boundary,
   }
 }
+
+const HAS_OUTPUT = `
+  SELECT EXISTS (SELECT 1 FROM chunk WHERE job = ? AND epoch = ? AND attempt = ?)
+    OR EXISTS (SELECT 1 FROM sealed WHERE job = ? AND epoch = ? AND attempt = ?) AS found`
 
 /** The current attempt of a job lives while its state says so; an earlier one only while it claims its resources. */
 const SEGMENT_ATTEMPTS = `

@@ -1,4 +1,4 @@
-import type { IdempotencyRow } from '@stoker/protocol'
+import { type Fence, fenceKey, type IdempotencyRow } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 import type { EncodedCommit } from './encode.ts'
 
@@ -13,6 +13,7 @@ export interface WaitingJob {
 export class WaitingCommits {
   readonly #jobs = new Map<number, WaitingJob>()
   readonly #keys = new Map<string, IdempotencyRow>()
+  readonly #outputs = new Set<string>()
   readonly #commits: EncodedCommit[] = []
   #rows = 0
 
@@ -31,6 +32,8 @@ export class WaitingCommits {
       if (write.op === 'insert' && write.table === 'job') this.#jobs.set(write.row.seq, write.row)
       else if (write.op === 'put' && write.table === 'idempotency')
         this.#keys.set(nameOf(write.row.owner, write.row.key), write.row)
+      else if (write.op === 'put' && (write.table === 'chunk' || write.table === 'sealed'))
+        this.#outputs.add(fenceKey(write.row))
     }
   }
 
@@ -41,6 +44,10 @@ export class WaitingCommits {
 
   key(owner: string, key: string): IdempotencyRow | null {
     return this.#keys.get(nameOf(owner, key)) ?? null
+  }
+
+  hasOutput(attempt: Fence): boolean {
+    return this.#outputs.has(fenceKey(attempt))
   }
 
   [Symbol.iterator](): IterableIterator<EncodedCommit> {
