@@ -22,9 +22,9 @@ def main(command: list[str]) -> int:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    first = os.posix_spawn(command[0], command, os.environ, setsigdef=[signal.SIGTERM, signal.SIGINT])
     code = 0
     try:
+        first = os.posix_spawn(command[0], command, os.environ, setsigdef=[signal.SIGTERM, signal.SIGINT])
         while True:
             pid, status = os.wait()
             if pid == first:

@@ -10,7 +10,6 @@ import { droppedNote, endedReport, lostFate } from './program-end.ts'
 import { SessionJournal, type Stopped } from './session-journal.ts'
 import { SessionOutput } from './session-output.ts'
 import { SessionTasks } from './session-tasks.ts'
-import { StartTelling } from './start-telling.ts'
 import { sessionFate } from './task-end.ts'
 import type { TaskRun } from './task-run.ts'
 import { UsageMeter } from './usage.ts'
@@ -40,7 +39,6 @@ export class SessionRun {
   readonly #watch: ProgramWatch
   readonly #follower: OutputFollower
   readonly #meter: UsageMeter
-  readonly #start: StartTelling
   #stop: Stopped | null
   #isDraining = false
   #isRefused = false
@@ -79,8 +77,8 @@ export class SessionRun {
       () => this.#tasks.flush(),
     )
     this.#meter = new UsageMeter(offer.gpus)
-    const running = isolation === null ? null : ({ kind: 'running', fence: offer.fence, at, isolation } as const)
-    this.#start = new StartTelling(delivery, running)
+    // At once, before its tasks: others may wait for its places.
+    if (isolation !== null) delivery.report([{ kind: 'running', fence: offer.fence, at, isolation }])
   }
 
   get isReady(): boolean {
@@ -108,7 +106,6 @@ export class SessionRun {
     this.#output.drain(this.#execution.sizes.stdout)
     if (!this.#execution.hasEnded) this.#goOn()
     const exit = await this.#execution.ended
-    if (this.offer.spec.outputs.length === 0) this.#start.hold()
     const { stdout, stderr } = this.#execution.sizes
     this.#output.drain(stdout)
     this.#output.end()
@@ -209,6 +206,6 @@ export class SessionRun {
     const usage = exit.startError === null && !exit.keeperLost ? this.#meter.total(exit) : null
     const note = droppedNote(dropped, this.offer.spec.outputLimitBytes)
     const ended = endedReport(this.offer, exit, sessionFate(end), { result: null, note, usage })
-    this.#ports.delivery.report(this.#start.with(await this.#ports.outputs.finish(ended)), sizes)
+    this.#ports.delivery.report([await this.#ports.outputs.finish(ended)], sizes)
   }
 }

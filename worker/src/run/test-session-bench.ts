@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
@@ -45,6 +45,7 @@ export class SessionBench implements Delivery {
     told: ReadonlySet<string> = new Set(),
   ): Promise<SessionBench> {
     const cache = await InputCache.open(join(root, 'cache'), 1e6)
+    for (const name of ['models', 'no-models']) mkdirSync(join(root, name), { recursive: true, mode: 0o755 })
     const bench = new SessionBench(root, delivery => {
       const workspaces = new Workspaces(join(root, 'attempts'))
       const executor = createProcessExecutor({ runtimeDir: join(root, 'run'), python: PYTHON, slots: 4 })
