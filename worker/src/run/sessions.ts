@@ -98,9 +98,10 @@ export class Sessions {
     this.#early.delete(key)
   }
 
-  /** Sorts out which tasks belong to which session before those are begun again. */
+  /** Sorts out which tasks belong to which session, in the order of their submission, before those are begun again. */
   expectLeft(left: readonly { readonly key: string; readonly offer: Offer | null }[], told: ReadonlySet<string>): void {
-    for (const { key, offer } of left) {
+    const inOrder = left.toSorted((a, b) => (a.offer?.fence.job ?? 0) - (b.offer?.fence.job ?? 0))
+    for (const { key, offer } of inOrder) {
       if (offer?.session === undefined || told.has(key)) continue
       const session = fenceKey(offer.session)
       const tasks = this.#left.get(session) ?? new Map<string, Offer>()
