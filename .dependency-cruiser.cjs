@@ -62,7 +62,7 @@ const rooms = {
   'worker/src/executors': ['protocol', 'files'],
   'worker/src/events': ['protocol'],
   'worker/src/artifacts': ['protocol', 'files', 'net'],
-  'worker/src/probe': ['protocol', 'files'],
+  'worker/src/probe': ['protocol', 'files', 'net'],
   sim: [
     'protocol',
     'hub/src/engine',

@@ -11,7 +11,7 @@ export {
 } from './content/port.ts'
 export { type TransferOptions, type UploadSource, uploadContent } from './content/upload.ts'
 export { type EngineAddress, parseEngineAddress } from './engine/address.ts'
-export { connectEngine, type Engine } from './engine/engine.ts'
+export { connectEngine, EngineClient } from './engine/engine.ts'
 export { EngineAway, EngineRefused } from './engine/errors.ts'
 export { type Frame, FrameSplitter } from './engine/frames.ts'
 export { freePort } from './free-port.ts'

@@ -35,5 +35,5 @@ export interface SeenContainer {
 }
 
 export async function containersOf(socketPath: string): Promise<readonly SeenContainer[]> {
-  return (await callEngine(socketPath, 'GET', '/v1.40/containers/json?all=1')) as SeenContainer[]
+  return (await callEngine(socketPath, 'GET', '/containers/json?all=1')) as SeenContainer[]
 }

@@ -121,7 +121,7 @@ function importPath(kind: EngineKind): string {
   const query = changes.map(change => `changes=${encodeURIComponent(change)}`).join('&')
   const [repo = '', tag = ''] = IMAGE.split(':')
   return kind === 'docker'
-    ? `/v1.40/images/create?fromSrc=-&repo=${repo}&tag=${tag}&${query}`
+    ? `/images/create?fromSrc=-&repo=${repo}&tag=${tag}&${query}`
     : `/v4.0.0/libpod/images/import?reference=${encodeURIComponent(IMAGE)}&${query}`
 }
 

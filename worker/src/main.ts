@@ -19,6 +19,7 @@ import { EngineWatch } from './probe/engine/engine-watch.ts'
 import { findEngine } from './probe/engine/find-engine.ts'
 import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
 import { Runner } from './run/runner.ts'
+import { removeStrays } from './run/stray-containers.ts'
 import { Workspaces } from './run/workspace.ts'
 import { shutDownOnSignals } from './shut-down.ts'
 import { VERSION } from './version.ts'
@@ -67,7 +68,7 @@ async function main(config: WorkerConfig): Promise<void> {
           python: python.path,
           slots: maxJobs,
           firstUid: await firstUid(identity.workerId, folder, maxJobs),
-          containers: { engine: () => engine.latest().socket, workerId: identity.workerId },
+          removeStrays: isHeld => removeStrays(engine.latest().socket, identity.workerId, isHeld),
         })
   const programs = await programAbilities(config, python?.path ?? null, log)
   const abilities = () => withEngine(programs, engine.latest())

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
-import { type Engine, EngineRefused, FrameSplitter } from '@stoker/net'
+import { type EngineClient, EngineRefused, FrameSplitter } from '@stoker/net'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { containerBody } from './container-body.ts'
@@ -17,7 +17,7 @@ export interface ContainerWish {
 }
 
 /** Each run is a container of its own that is removed when it has ended. */
-export function containerLauncher(engine: Engine, wish: ContainerWish): Launcher {
+export function containerLauncher(engine: EngineClient, wish: ContainerWish): Launcher {
   return {
     title: titleOf(['image', wish.image, ...wish.words]),
     modelPath: '/models',
@@ -38,14 +38,14 @@ export function containerLauncher(engine: Engine, wish: ContainerWish): Launcher
   }
 }
 
-async function create(engine: Engine, name: string, wish: ContainerWish, run: LaunchWish): Promise<void> {
+async function create(engine: EngineClient, name: string, wish: ContainerWish, run: LaunchWish): Promise<void> {
   const body = containerBody({ ...wish, env: run.env, terminal: run.terminal })
-  await engine.call('POST', `/containers/create?name=${name}`, body).catch((error: unknown) => {
+  await engine.call('POST', `/containers/create?name=${name}`, { body }).catch((error: unknown) => {
     throw refused(error, wish)
   })
 }
 
-async function begin(engine: Engine, name: string, wish: ContainerWish, stream: Duplex): Promise<void> {
+async function begin(engine: EngineClient, name: string, wish: ContainerWish, stream: Duplex): Promise<void> {
   await engine.call('POST', `/containers/${name}/start`).catch((error: unknown) => {
     stream.destroy()
     throw refused(error, wish)
@@ -53,7 +53,13 @@ async function begin(engine: Engine, name: string, wish: ContainerWish, stream: 
 }
 
 /** The streams end and the wait is answered in either order; removed is only what is over. */
-function running(engine: Engine, name: string, stream: Duplex, exited: Promise<unknown>, run: LaunchWish): Running {
+function running(
+  engine: EngineClient,
+  name: string,
+  stream: Duplex,
+  exited: Promise<unknown>,
+  run: LaunchWish,
+): Running {
   const frames = new FrameSplitter()
   stream.on('data', (bytes: Buffer) => {
     if (run.terminal) run.onBytes('stdout', bytes)
@@ -76,7 +82,7 @@ function running(engine: Engine, name: string, stream: Duplex, exited: Promise<u
   }
 }
 
-async function endOf(engine: Engine, name: string, over: Promise<unknown>): Promise<RunEnd> {
+async function endOf(engine: EngineClient, name: string, over: Promise<unknown>): Promise<RunEnd> {
   try {
     await over
     const { State } = (await engine.call('GET', `/containers/${name}/json`)) as {

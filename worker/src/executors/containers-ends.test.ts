@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { TestEngine } from '../../../tests/harness/engine.ts'
 import { callEngine, containersOf } from '../../../tests/harness/engine-api.ts'
 import { sharedEngine } from '../../../tests/harness/engine-shared.ts'
+import { removeStrays } from '../run/stray-containers.ts'
 import { readExitRecord } from './exit-record.ts'
 import type { Execution, LaunchOrder } from './port.ts'
 import { benchEngine } from './test-bench-engine.ts'
@@ -126,8 +127,8 @@ function describeKills(engine: TestEngine): void {
     })
 
     it('by an earlier life of the worker, while those that a keeper holds are left alone', async () => {
-      const containers = { engine: () => engine.socket, workerId: `worker-${process.pid}` }
-      const labels = { 'stoker.worker_id': containers.workerId }
+      const workerId = `worker-${process.pid}`
+      const labels = { 'stoker.worker_id': workerId }
       const order = await anOrder(['sh', '-c', WAIT_FOR_GO])
       if (order.container === null) throw new Error('no container was ordered')
       await startAndKillWorker(bench, [{ ...order, container: { ...order.container, labels } }])
@@ -135,12 +136,13 @@ function describeKills(engine: TestEngine): void {
       const strayOf = async (worker: string) => {
         const Labels = { 'stoker.worker_id': worker, 'stoker.attempt': 'an-earlier-one' }
         const body = { Image: image, Cmd: ['sleep', '600'], Labels, HostConfig: { NetworkMode: 'none', Init: true } }
-        const { Id } = (await callEngine(engine.socket, 'POST', '/v1.40/containers/create', body)) as { Id: string }
-        await callEngine(engine.socket, 'POST', `/v1.40/containers/${Id}/start`)
+        const { Id } = (await callEngine(engine.socket, 'POST', '/containers/create', body)) as { Id: string }
+        await callEngine(engine.socket, 'POST', `/containers/${Id}/start`)
         return Id
       }
-      const [stray, foreign] = [await strayOf(containers.workerId), await strayOf('another-worker')]
-      const [execution] = await bench.executor({ containers }).reattach()
+      const [stray, foreign] = [await strayOf(workerId), await strayOf('another-worker')]
+      const clear = (isHeld: (attempt: string) => boolean) => removeStrays(engine.socket, workerId, isHeld)
+      const [execution] = await bench.executor({ removeStrays: clear }).reattach()
       const ids = (await containersOf(engine.socket)).map(({ Id }) => Id)
       expect(ids).not.toContain(stray)
       expect(ids).toContain(foreign)
@@ -148,7 +150,7 @@ function describeKills(engine: TestEngine): void {
       await letGo(order)
       expect(await execution?.ended).toMatchObject({ exitCode: 4 })
       await execution?.release()
-      await callEngine(engine.socket, 'DELETE', `/v1.40/containers/${foreign}?force=1`)
+      await callEngine(engine.socket, 'DELETE', `/containers/${foreign}?force=1`)
     })
 
     it('by a restart of the machine', async () => {
@@ -156,7 +158,7 @@ function describeKills(engine: TestEngine): void {
       await mkdir(bench.runtimeDir, { mode: 0o700 })
       const image = engine.kind === 'podman' ? `localhost/${order.container?.image}` : order.container?.image
       const Labels = { 'stoker.launch': `before-${process.pid}`, 'stoker.attempt': order.key }
-      await callEngine(engine.socket, 'POST', '/v1.40/containers/create', { Image: image, Cmd: ['true'], Labels })
+      await callEngine(engine.socket, 'POST', '/containers/create', { Image: image, Cmd: ['true'], Labels })
       const container = { engine: engine.socket, launch: Labels['stoker.launch'] }
       const before = { boot: 'an earlier one', pid: 1, start: '1', key: order.key, folder: order.folder, container }
       const text = JSON.stringify({ ...before, startedAtMs: 5, leaves: [], uid: null })

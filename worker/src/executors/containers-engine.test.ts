@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isRunning, stopEngine, type TestEngine, whyNoEngine } from '../../../tests/harness/engine.ts'
 import { containersOf } from '../../../tests/harness/engine-api.ts'
 import { ownEngine } from '../../../tests/harness/engine-shared.ts'
+import { removeStrays } from '../run/stray-containers.ts'
 import type { LaunchOrder } from './port.ts'
 import { benchEngine } from './test-bench-engine.ts'
 import { finish, printed, processesWith, Workbench } from './workbench.ts'
@@ -59,7 +60,7 @@ describe('an engine that goes away', () => {
     expect(await processesWith(`STOKER_ATTEMPT=${execution.key}\0`)).toEqual([])
     await start()
     await executor.close('kill')
-    await bench.executor({ containers: { engine: () => socket, workerId: 'test-worker' } }).reattach()
+    await bench.executor({ removeStrays: isHeld => removeStrays(socket, 'test-worker', isHeld) }).reattach()
     expect(await containersOf(socket)).toEqual([])
   })
 
@@ -109,7 +110,7 @@ describe('an engine that goes away', () => {
     expect(await processesWith(`STOKER_ATTEMPT=${execution.key}\0`)).toEqual([])
     await start()
     await executor.close('kill')
-    await bench.executor({ containers: { engine: () => socket, workerId: 'test-worker' } }).reattach()
+    await bench.executor({ removeStrays: isHeld => removeStrays(socket, 'test-worker', isHeld) }).reattach()
     expect(await containersOf(socket)).toEqual([])
   })
 
@@ -123,7 +124,7 @@ describe('an engine that goes away', () => {
     const { exit } = await finish(execution)
     expect(exit.exitCode === 143 || exit.lost?.includes('the container engine went away')).toBe(true)
     await executor.close('kill')
-    await bench.executor({ containers: { engine: () => socket, workerId: 'test-worker' } }).reattach()
+    await bench.executor({ removeStrays: isHeld => removeStrays(socket, 'test-worker', isHeld) }).reattach()
     expect(await containersOf(socket)).toEqual([])
   })
 

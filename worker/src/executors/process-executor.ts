@@ -6,7 +6,6 @@ import { checkSocketPath } from './line-channel.ts'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
 import { describeSystem, sandboxOptions } from './sandbox.ts'
 import { Slot } from './slot.ts'
-import { type ContainerHome, removeStrays } from './stray-containers.ts'
 import { Zygote } from './zygote.ts'
 
 const ABANDONED_AFTER_MS = 5 * 60_000
@@ -30,8 +29,8 @@ export interface ProcessExecutorOptions {
   readonly firstUid?: number | undefined
   /** Where bwrap, setpriv, prlimit and slirp4netns are looked for. */
   readonly toolPath?: string | undefined
-  /** Where this worker's containers are; strays of an earlier life are looked for there. */
-  readonly containers?: ContainerHome | null | undefined
+  /** Ends containers of an earlier life, whose attempts nobody holds; rejects when it has to be tried again. */
+  readonly removeStrays?: ((isHeld: (attempt: string) => boolean) => Promise<void>) | undefined
 }
 
 /** Programs started by keepers, so they survive the worker; one slot runs one attempt at a time. */
@@ -123,10 +122,10 @@ class ProcessExecutor implements Executor {
 
   /** An engine that does not answer is asked again with the next container, and one that was well now and then. */
   async #lookForStrays(): Promise<void> {
-    const { containers } = this.#options
-    if (containers == null || performance.now() < this.#straysGoneAt + STRAYS_AGAIN_MS) return
+    const { removeStrays } = this.#options
+    if (removeStrays === undefined || performance.now() < this.#straysGoneAt + STRAYS_AGAIN_MS) return
     const from = performance.now()
-    const isGone = removeStrays(containers, key => this.#held.has(key)).then(
+    const isGone = removeStrays(key => this.#held.has(key)).then(
       () => true,
       () => false,
     )

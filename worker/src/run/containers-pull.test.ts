@@ -1,24 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Progress } from '@stoker/protocol'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { sharedEngine } from '../../../tests/harness/engine-shared.ts'
 import { EngineWatch } from '../probe/engine/engine-watch.ts'
 import { findEngine } from '../probe/engine/find-engine.ts'
-import { type PrivateEngine, startDockerd, whyNoDockerd } from '../probe/engine/test-dockerd.ts'
 import { Declined } from './declined.ts'
 import { bringImage } from './pull-image.ts'
 import { type Slowness, startRegistry, type TestRegistry } from './test-registry.ts'
 
-const why = whyNoDockerd()
-if (why !== null) process.stdout.write(`skipped: no real engine, ${why}\n`)
+const engine = await sharedEngine('docker')
 
-describe.skipIf(why !== null)('with a real Docker engine and a real registry', () => {
-  let engine: PrivateEngine
+describe('with a real Docker engine and a real registry', () => {
+  if (typeof engine === 'string') return it('pulls are not tried here', context => context.skip(engine))
   let registry: TestRegistry | null = null
-  beforeAll(async () => {
-    engine = await startDockerd()
-  })
-  afterAll(() => engine.stop())
   afterEach(async () => {
     await registry?.close()
     registry = null

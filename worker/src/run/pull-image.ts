@@ -1,11 +1,12 @@
+import { EngineClient, EngineRefused } from '@stoker/net'
 import { type Container, type Containers, familiarImage, type Progress } from '@stoker/protocol'
-import { EngineClient, EngineRefused } from '../probe/engine/engine-client.ts'
 import { Declined } from './declined.ts'
 import { PullProgress } from './pull-progress.ts'
 import { unlessSilent } from './unless-silent.ts'
 
 /** A pull takes as long as it takes, but not without a byte for this long. */
 const STALL_MS = 120_000
+const PATIENCE_MS = 10_000
 
 export interface PullWatch {
   readonly signal: AbortSignal
@@ -22,7 +23,7 @@ export async function bringImage(
   { pulls }: Pick<Containers, 'pulls'>,
   watch: PullWatch,
 ): Promise<boolean> {
-  const client = new EngineClient(socket)
+  const client = new EngineClient({ kind: 'socket', path: socket })
   if (pull !== 'always' && (await hasImage(client, image))) return false
   if (pull === 'never')
     throw new Declined(`the job needs image ${image} without fetching it, this worker does not have it`)
@@ -33,7 +34,7 @@ export async function bringImage(
 
 async function hasImage(client: EngineClient, image: string): Promise<boolean> {
   try {
-    await client.json('GET', `/images/${encodeURI(image)}/json`)
+    await client.call('GET', `/images/${encodeURI(image)}/json`, { patienceMs: PATIENCE_MS })
     return true
   } catch (error) {
     if (error instanceof EngineRefused && error.status === 404) return false
@@ -47,7 +48,7 @@ async function pullImage(client: EngineClient, image: string, watch: PullWatch):
   onProgress(told.progress)
   const path = `/images/create?${new URLSearchParams(sourceOf(image))}`
   await unlessSilent({ what: `the pull of ${image}`, ms: stallMs, signal }, (stop, alive) =>
-    client.stream('POST', path, { signal: stop }, line => {
+    client.stream('POST', path, stop, line => {
       if (told.hear(line, now())) alive()
       onProgress(told.progress)
     }),

@@ -1,5 +1,5 @@
+import { EngineClient } from '@stoker/net'
 import type { Containers } from '@stoker/protocol'
-import { EngineClient } from './engine-client.ts'
 import { type EngineAnswer, engineProblem, type FoundEngine } from './find-engine.ts'
 import { imageNames } from './image-names.ts'
 
@@ -83,7 +83,7 @@ export class EngineWatch {
 
   async #containersOf({ socket, engine, version, gpuRuntime }: FoundEngine): Promise<Containers> {
     const { rules, simulated } = this.#options
-    const images = await imageNames(new EngineClient(socket), engine)
+    const images = await imageNames(new EngineClient({ kind: 'socket', path: socket }), engine)
     const gpus = engine === 'docker' && (gpuRuntime || simulated)
     const { allowedImages, allowedMounts, pulls } = rules
     return { engine, version, gpus, allowedImages, allowedMounts, pulls, images }
@@ -110,8 +110,8 @@ export class EngineWatch {
       this.#events = null
       this.#lookIn(RETURN_MS)
     }
-    void new EngineClient(socket)
-      .stream('GET', IMAGE_EVENTS, { signal: stop.signal }, () => this.#lookIn(SETTLE_MS))
+    void new EngineClient({ kind: 'socket', path: socket })
+      .stream('GET', IMAGE_EVENTS, stop.signal, () => this.#lookIn(SETTLE_MS))
       .then(over, over)
   }
 }

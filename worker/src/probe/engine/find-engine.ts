@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { hasCode } from '@stoker/files'
+import { EngineAway, EngineClient } from '@stoker/net'
 import { z } from 'zod'
-import { EngineClient } from './engine-client.ts'
 import { hasGpuRuntime } from './gpu-runtime.ts'
 
-const PATIENCE_MS = 3_000
+const PATIENT = { patienceMs: 3_000 }
 
 export interface FoundEngine {
   readonly kind: 'found'
@@ -73,13 +73,14 @@ const Version = z.object({ Version: z.string(), Components: z.array(z.object({ N
 
 async function askEngine(socket: string, env: EngineWish['env']): Promise<EngineAnswer> {
   if (!existsSync(socket)) return { kind: 'absent' }
-  const client = new EngineClient(socket)
+  const client = new EngineClient({ kind: 'socket', path: socket })
   try {
-    const { Version: version, Components } = Version.parse(await client.json('GET', '/version', PATIENCE_MS))
+    const { Version: version, Components } = Version.parse(await client.call('GET', '/version', PATIENT))
     const isPodman = (Components ?? []).some(({ Name }) => /podman/i.test(Name))
-    const gpuRuntime = !isPodman && (await hasGpuRuntime(await client.json('GET', '/info', PATIENCE_MS), env.PATH))
+    const gpuRuntime = !isPodman && (await hasGpuRuntime(await client.call('GET', '/info', PATIENT), env.PATH))
     return { kind: 'found', socket, engine: isPodman ? 'podman' : 'docker', version, gpuRuntime }
-  } catch (error) {
+  } catch (failure) {
+    const error = failure instanceof EngineAway ? failure.cause : failure
     if (hasCode(error, 'EACCES', 'EPERM')) return { kind: 'denied', socket }
     const why = hasCode(error, 'ECONNREFUSED') ? 'nobody listens on it' : `it gives no usable answer: ${String(error)}`
     return { kind: 'silent', socket, why: why.split('\n', 1).join('') }
