@@ -87,6 +87,17 @@ describe('a schedule', () => {
     expect(schedule()?.lastReason).toBe('ann has 0 jobs queued and submits 1; the limit is 0')
   })
 
+  it('records a task without a session and a job without its secret as refused, and leaves the run before alone', () => {
+    put({ overlap: 'replace' })
+    expect(fire()).toBe('submitted')
+    const task = aJob({ task: { session: 'gone' } })
+    expect(fire({ dueAt: 2000, nextAt: 3000, jobs: [task] })).toBe('refused')
+    expect(schedule()).toMatchObject({ lastReason: expect.stringContaining('gone'), nextAt: 3000, runs: 1 })
+    expect(fire({ dueAt: 3000, nextAt: 4000, jobs: [aJob({ command: 'x', secrets: ['none'] })] })).toBe('refused')
+    expect(schedule()).toMatchObject({ lastReason: expect.stringContaining('none'), nextAt: 4000, runs: 1 })
+    expect(house.state.queued.size).toBe(1)
+  })
+
   it('runs when asked without moving its next time, but not over a run that goes on', () => {
     put({ enabled: false, nextAt: null })
     expect(fire({ dueAt: null })).toBe('submitted')

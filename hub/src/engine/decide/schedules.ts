@@ -1,12 +1,11 @@
-import { Refused } from '@stoker/protocol'
+import { type ProblemCode, Refused } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
-import { queueRefusal } from '../owner-limits.ts'
 import type { ScheduleState } from '../schedules.ts'
 import type { Now, State } from '../state.ts'
 import { decideCancel } from './cancel.ts'
 import type { Emit, Rules } from './emit.ts'
 import { cancelMembers } from './groups.ts'
-import { decideSubmit } from './submit.ts'
+import { decideSubmit, refuseSubmit } from './submit.ts'
 
 type Of<K extends Command['kind']> = Extract<Command, { kind: K }>
 
@@ -51,9 +50,9 @@ export function decideFire(
   if (dueAt !== null && (schedule.enabled === 0 || schedule.nextAt !== dueAt)) return { outcome: null }
   const nextAt = dueAt === null ? schedule.nextAt : command.nextAt
   const fired = { c: 'fired', schedule: schedule.id, dueAt, nextAt, at: now.wall } as const
-  const [outcome, reason] = verdict(state, schedule, command)
+  const [outcome, reason, code] = verdict(state, schedule, command)
   if (outcome !== 'submitted') {
-    if (dueAt === null) throw new Refused(outcome === 'skipped' ? 'schedule.overlap' : 'owner.limit', reason)
+    if (dueAt === null) throw new Refused(code, reason)
     emit.change({ ...fired, outcome, reason, seq: null, jobId: null, groupId: null })
     return { outcome }
   }
@@ -65,15 +64,20 @@ export function decideFire(
   return { outcome }
 }
 
-type Verdict = readonly ['submitted'] | readonly ['skipped' | 'missed' | 'refused', string]
+type Verdict = readonly ['submitted'] | readonly ['skipped' | 'missed' | 'refused', string, ProblemCode]
 
 function verdict(state: State, schedule: ScheduleState, { missed, refused, jobs }: Of<'fire'>): Verdict {
-  if (missed !== null) return ['missed', missed]
-  if (refused !== null) return ['refused', refused]
+  if (missed !== null) return ['missed', missed, 'schedule.overlap']
+  if (refused !== null) return ['refused', refused, 'spec.invalid']
   if (schedule.overlap === 'skip' && isAtWork(state, schedule))
-    return ['skipped', `the run before, job ${schedule.lastJob}, has not ended; overlap is "skip"`]
-  const refusal = queueRefusal(state, schedule.owner, jobs.length)
-  return refusal === null ? ['submitted'] : ['refused', refusal]
+    return ['skipped', `the run before, job ${schedule.lastJob}, has not ended; overlap is "skip"`, 'schedule.overlap']
+  try {
+    refuseSubmit(state, { owner: schedule.owner, jobs })
+    return ['submitted']
+  } catch (error) {
+    if (error instanceof Refused) return ['refused', error.message, error.code]
+    throw error
+  }
 }
 
 function isAtWork(state: State, { lastSeq, lastGroup }: ScheduleState): boolean {

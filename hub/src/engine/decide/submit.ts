@@ -31,10 +31,7 @@ export function decideSubmit(
       )
     return { firstSeq: earlier.firstSeq, count: earlier.count, repeated: true, unschedulable: jobs.map(() => null) }
   }
-  const refusal = queueRefusal(state, owner, jobs.length)
-  if (refusal !== null) throw new Refused('owner.limit', refusal)
-  refuseUnknownSecrets(state, owner, jobs)
-  refuseTasks(state, owner, jobs, command.isAdmin === true)
+  refuseSubmit(state, command)
   if (command.failFast) refuseUnschedulable(state, jobs, rules)
   const edges = edgesOf(state, command, facts)
   const firstSeq = state.lastSeq + 1
@@ -49,6 +46,14 @@ export function decideSubmit(
   })
   emit.change({ c: 'submitted', owner, at: now.wall, jobs: placed, key })
   return { firstSeq, count: jobs.length, repeated: false, unschedulable: verdicts(state, placed, rules) }
+}
+
+/** Throws what stands against the jobs as the hub is now. */
+export function refuseSubmit(state: State, { owner, jobs, isAdmin }: Pick<Submit, 'owner' | 'jobs' | 'isAdmin'>): void {
+  const refusal = queueRefusal(state, owner, jobs.length)
+  if (refusal !== null) throw new Refused('owner.limit', refusal)
+  refuseUnknownSecrets(state, owner, jobs)
+  refuseTasks(state, owner, jobs, isAdmin === true)
 }
 
 /** Says which group the job at an index belongs to. */
