@@ -90,7 +90,7 @@ describe('a schedule', () => {
   it('records a task without a session and a job without its secret as refused, and leaves the run before alone', () => {
     put({ overlap: 'replace' })
     expect(fire()).toBe('submitted')
-    const task = aJob({ task: { session: 'gone' } })
+    const task = aJob({ type: 'task', task: { session: 'gone' } })
     expect(fire({ dueAt: 2000, nextAt: 3000, jobs: [task] })).toBe('refused')
     expect(schedule()).toMatchObject({ lastReason: expect.stringContaining('gone'), nextAt: 3000, runs: 1 })
     expect(fire({ dueAt: 3000, nextAt: 4000, jobs: [aJob({ command: 'x', secrets: ['none'] })] })).toBe('refused')

@@ -64,7 +64,7 @@ export const Job = z.object({
 })
 export type Job = z.infer<typeof Job>
 
-/** What its program uses now; `pids` of containers only. */
+/** What its program uses now; `pids` are its processes, null from a worker that does not count them. */
 export const LiveUse = z.object({ cpus: z.number(), memoryBytes: z.number(), pids: z.number().nullable() })
 export type LiveUse = z.infer<typeof LiveUse>
 
