@@ -1,22 +1,17 @@
-import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { type Log, readJsonOr, writeAtomic } from '@stoker/files'
 import { z } from 'zod'
-import { SERVER_OPTIONS } from './api/create-api.ts'
-import { answerBrokenRequest } from './api/problems.ts'
+import { type DialectDoor, openDialect } from './dialect-door.ts'
 import type { Now, State } from './engine/state.ts'
 import type { GpuServiceContext } from './gateways/gpu-service/context.ts'
 import { DeviceNumbers, type RememberedDevices } from './gateways/gpu-service/device-numbers.ts'
 import { createGpuService } from './gateways/gpu-service/gpu-service.ts'
-import { nameOf } from './listeners/listen-address.ts'
-import { type OpenServer, openServer } from './listeners/open-server.ts'
 import { positionOf } from './scheduler/explain/position.ts'
 import { schedulingRules } from './scheduler/rules.ts'
-import { byPrefix } from './serving/by-prefix.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 
 /** Where the dialect is on every listener of the hub. */
-const PREFIX = '/gpu'
+const NAME = 'gpu'
 
 interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 'unschedulable' | 'failed'> {
   readonly folder: string
@@ -25,15 +20,7 @@ interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 
   readonly clock: () => Now
 }
 
-export interface GpuServiceDoor {
-  /** Puts the service below its prefix, before everything else that is at a listener. */
-  readonly front: (api: RequestListener) => RequestListener
-  /** Opens a port of its own, where its paths are at the root; tells the address. */
-  listen(host: string, port: number): Promise<string>
-  close(): Promise<void>
-}
-
-export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
+export async function openGpuService(context: Needed): Promise<DialectDoor> {
   const { folder, log, limits, clock, ...needed } = context
   const { numbers, close } = await DeviceNumbers.open(rememberedIn(folder), context.engine)
   const service = await createGpuService({
@@ -44,23 +31,11 @@ export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
     ahead: (state, job) => aheadOf(state, job, clock()),
     failed: error => log('error', `gpu-service: ${error instanceof Error ? error.stack : String(error)}`),
   })
-  let server: OpenServer | null = null
+  const door = openDialect(NAME, service, log)
   return {
-    front: api => byPrefix(PREFIX, service.request, api),
-    listen: async (host, port) => {
-      const reception = {
-        options: SERVER_OPTIONS,
-        request: service.request,
-        broken: answerBrokenRequest,
-        attach: () => {},
-      }
-      server = await openServer({ secure: false, host, port }, null, reception)
-      log('info', `gpu-service: listening on http://${nameOf(server.address)}`)
-      return `http://${nameOf(server.address)}`
-    },
+    ...door,
     close: async () => {
-      await service.close()
-      await server?.close()
+      await door.close()
       await close()
     },
   }

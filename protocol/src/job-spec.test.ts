@@ -28,7 +28,7 @@ describe('a job spec', () => {
           memoryBytes: null,
           diskBytes: null,
         },
-        placement: { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [] },
+        placement: { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [], unverified: false },
         priority: 0,
         timeoutMs: null,
         lostAfterMs: null,
@@ -45,6 +45,8 @@ describe('a job spec', () => {
         preset: null,
         session: null,
         task: null,
+        environment: null,
+        ranks: null,
       },
     })
   })
@@ -71,7 +73,7 @@ describe('a job spec', () => {
       const parsed = parseJobSpec({ command: 'x', placement })
       return parsed.ok ? parsed.spec.placement : parsed.issues
     }
-    const none = { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [] }
+    const none = { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [], unverified: false }
     expect(placementOf({ tags: ['b', 'a', 'b'] })).toEqual({ ...none, tags: ['a', 'b'] })
     expect(placementOf({ tags: { require: ['a'], avoid: ['c'], prefer: ['d'] }, exclude: ['w2', 'w1'] })).toEqual({
       ...none,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { InputFile } from './artifact.ts'
 import { Container, checkContainer, containerOf, Model } from './container-spec.ts'
 import { completeDependencies, Dependency } from './dependency.ts'
+import { checkEnvironment, Environment, environmentOf, Ranks } from './environment-spec.ts'
 import { checkInput, checkTransfers, DEFAULT_CPUS, JOB_TYPES, startsProgram } from './job-types.ts'
 import { GpuDifficulty } from './machine.ts'
 import { checkSecretUses, SecretUse, secretUses } from './secret.ts'
@@ -54,6 +55,7 @@ export const JobSpec = z.object({
       tags: z.array(z.string()).default([]),
       avoidTags: z.array(z.string()).default([]),
       preferTags: z.array(z.string()).default([]),
+      unverified: z.boolean().default(false),
     })
     .prefault({}),
   priority: z.number().default(0),
@@ -80,6 +82,8 @@ export const JobSpec = z.object({
   preset: z.string().nullable().default(null),
   session: Session.nullable().default(null),
   task: Task.nullable().default(null),
+  environment: Environment.nullable().default(null),
+  ranks: Ranks.nullable().default(null),
 })
 export type JobSpec = Readonly<z.infer<typeof JobSpec>>
 
@@ -100,6 +104,7 @@ export function parseJobSpec(value: unknown): ParsedSpec {
     ...checkWishes(input.resources ?? NOTHING, input.placement ?? NOTHING),
     ...checkContainer({ ...input, isProgram }),
     ...checkSession({ ...input, type, isProgram }),
+    ...checkEnvironment(input, isProgram),
   ]
   if (issues.length > 0) return { ok: false, issues }
   if (input.isolation === 'none' && input.network === 'none') {
@@ -166,6 +171,8 @@ function complete(input: z.output<typeof SpecInput>, type: JobSpec['type']): Job
     preset: input.preset ?? null,
     session: input.session === undefined ? null : sessionOf(input.session),
     task: input.task === undefined ? null : taskOf(input.task),
+    environment: input.environment === undefined ? null : environmentOf(input.environment),
+    ranks: input.ranks ?? null,
   }
 }
 
@@ -206,7 +213,8 @@ export function defaultName(type: string, command: string | readonly string[] | 
 
 const NESTED: Readonly<Record<string, readonly string[]>> = {
   resources: ['gpus', 'gpuMemory', 'gpuModel', 'gpuDifficulty', 'gpuSharing', 'cpus', 'memory', 'disk'],
-  placement: ['worker', 'exclude', 'tags'],
+  placement: ['worker', 'exclude', 'tags', 'unverified'],
+  environment: ['requirements', 'python'],
   'placement.tags': ['require', 'avoid', 'prefer'],
   retries: ['max', 'on', 'backoff'],
   container: ['user', 'workdir', 'writableRoot', 'shm', 'tmp'],

@@ -1,8 +1,28 @@
 import { z } from 'zod'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 
-export const JOB_TYPES = ['command', 'custom_script', 'echo', 'noop', 'task'] as const
+/** Types whose programs come with the worker: each is a folder of `jobs/`. */
+export const PROGRAM_TYPES = [
+  'compute',
+  'dpo',
+  'fine-tuning',
+  'inference',
+  'lora_sft',
+  'mnist_training',
+  'ppo',
+  'rag',
+  'sft',
+  'stable_diffusion',
+  'training',
+] as const
+export type ProgramType = (typeof PROGRAM_TYPES)[number]
+
+export const JOB_TYPES = ['command', 'custom_script', 'echo', 'noop', 'task', ...PROGRAM_TYPES] as const
 export type JobType = (typeof JOB_TYPES)[number]
+
+export function isProgramType(type: JobType): type is ProgramType {
+  return (PROGRAM_TYPES as readonly string[]).includes(type)
+}
 
 /** A process gets one CPU unless it says otherwise; inline types run inside the worker and take none. */
 export const DEFAULT_CPUS = 1

@@ -83,6 +83,27 @@ export const Containers = z.object({
 })
 export type Containers = Readonly<z.infer<typeof Containers>>
 
+/** Whether a worker has what the program of a type needs: now, after an installation, or never. */
+export const TypeAbility = z.object({
+  state: z.enum(['ready', 'installable', 'impossible']),
+  reason: z.string().nullable(),
+})
+export type TypeAbility = Readonly<z.infer<typeof TypeAbility>>
+
+/** Parts of a spec that a worker of a foreign protocol may have no way to carry. */
+export const USES = ['args', 'env', 'environment', 'files', 'model', 'outputs', 'ranks', 'secrets'] as const
+export type Use = (typeof USES)[number]
+
+/** A worker of another system: it runs only some types, in its own way. */
+export const Foreign = z.object({
+  dialect: z.string(),
+  /** By type: whether what it computes is what was asked for, or nobody can tell. */
+  types: z.record(z.string(), z.enum(['verified', 'unverified'])),
+  uses: z.array(z.enum(USES)),
+  maxGpus: z.int().min(0),
+})
+export type Foreign = Readonly<z.infer<typeof Foreign>>
+
 /** What a worker can do with programs: where they run and how far they are kept apart. */
 export const Abilities = z.object({
   executors: z.array(z.enum(EXECUTORS)),
@@ -93,6 +114,10 @@ export const Abilities = z.object({
   note: z.string().nullable(),
   /** Absent: it runs no containers. */
   containers: Containers.optional(),
+  /** Of the types whose programs come with it; absent: it has none. */
+  types: z.record(z.string(), TypeAbility).optional(),
+  /** Absent: it is one of ours. */
+  foreign: Foreign.optional(),
 })
 export type Abilities = Readonly<z.infer<typeof Abilities>>
 

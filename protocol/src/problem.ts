@@ -27,6 +27,8 @@ export const PROBLEMS = {
   'job.not_ended': { status: 409, title: 'The job has not ended' },
   'idempotency.conflict': { status: 409, title: 'The idempotency key was used with another body' },
   'worker.busy': { status: 409, title: 'The worker still has work' },
+  'worker.duplicate': { status: 409, title: 'Another worker has this id' },
+  'job.taken': { status: 409, title: 'The job is not to be had' },
   'worker.name_taken': { status: 409, title: 'Another worker has this name' },
   'group.not_found': { status: 404, title: 'No such group' },
   'group.ended': { status: 409, title: 'All jobs of the group have ended' },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ARCHIVES, InnerPath, Sha256 } from './artifact.ts'
 import { ContainerInput, ImageName, Model, MountInput, PULLS } from './container-spec.ts'
 import { DependsOnInput } from './dependency.ts'
+import { EnvironmentInput, Ranks } from './environment-spec.ts'
 import { JOB_TYPES } from './job-types.ts'
 import { GpuDifficulty } from './machine.ts'
 import { duration, size } from './quantity-input.ts'
@@ -119,6 +120,8 @@ export const SpecInput = z.strictObject({
   preset: text(400).optional(),
   session: SessionInput.optional(),
   task: TaskInput.optional(),
+  environment: EnvironmentInput.optional(),
+  ranks: Ranks.optional(),
   secrets: z.array(SecretUseInput).max(32).optional(),
 })
 

@@ -40,6 +40,8 @@ function specRecord(spec: JobSpec): Said<{ [K in keyof JobSpec]: unknown }> {
   if (spec.preset !== null) said.preset = spec.preset
   if (spec.session !== null) said.session = spec.session
   if (spec.task !== null) said.task = spec.task
+  if (spec.environment !== null) said.environment = spec.environment
+  if (spec.ranks !== null) said.ranks = spec.ranks
   return said
 }
 
@@ -63,6 +65,7 @@ function placementRecord(placement: JobSpec['placement']): object {
   if (placement.tags.length > 0) said.tags = placement.tags
   if (placement.avoidTags.length > 0) said.avoidTags = placement.avoidTags
   if (placement.preferTags.length > 0) said.preferTags = placement.preferTags
+  if (placement.unverified) said.unverified = true
   return said
 }
 

@@ -11,6 +11,8 @@ export const PlacementInput = z.strictObject({
   tags: z
     .union([Tags, z.strictObject({ require: Tags.optional(), avoid: Tags.optional(), prefer: Tags.optional() })])
     .optional(),
+  /** Workers of other systems may have it, whose results nobody can vouch for. */
+  unverified: z.boolean().optional(),
 })
 type PlacementInput = z.output<typeof PlacementInput>
 
@@ -28,7 +30,7 @@ export function asksForDevices({ gpuMemory, gpuModel, gpuDifficulty, gpuSharing 
   return describes || gpuSharing === 'shared'
 }
 
-export function placementOf({ worker, exclude, tags }: PlacementInput) {
+export function placementOf({ worker, exclude, tags, unverified }: PlacementInput) {
   const { require, avoid, prefer } = wishedTags(tags)
   return {
     worker: worker ?? null,
@@ -36,6 +38,7 @@ export function placementOf({ worker, exclude, tags }: PlacementInput) {
     tags: inOrder(require),
     avoidTags: inOrder(avoid),
     preferTags: inOrder(prefer),
+    unverified: unverified ?? false,
   }
 }
 

@@ -90,7 +90,7 @@ export const PLAIN: JobSpec = {
     memoryBytes: null,
     diskBytes: null,
   },
-  placement: { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [] },
+  placement: { worker: null, exclude: [], tags: [], avoidTags: [], preferTags: [], unverified: false },
   priority: 0,
   timeoutMs: null,
   lostAfterMs: null,
@@ -107,6 +107,8 @@ export const PLAIN: JobSpec = {
   preset: null,
   session: null,
   task: null,
+  environment: null,
+  ranks: null,
 }
 
 /** The same small job over and over, for measuring. */
@@ -155,6 +157,7 @@ export function makeJob(random: Random, fleet: readonly FleetMember[]): JobSpec 
       tags: random.chance(0.2) ? [...introduction.tags] : [],
       avoidTags: random.chance(0.1) ? TAGS.filter(tag => !introduction.tags.includes(tag)) : [],
       preferTags: random.chance(0.2) ? [random.pick(TAGS)] : [],
+      unverified: false,
     },
     priority: random.pick([0, 0, 0, 10, -5]),
     timeoutMs: isProgram && random.chance(0.1) ? 3_000 : null,

@@ -37,6 +37,7 @@ const worker: Worker = {
   memoryBytes: { total: 16e9, claimed: 0 },
   gpus: { total: 1, claimed: 0, out: 0 },
   simulated: true,
+  dialect: 'native',
   engine: null,
   registeredAt: NOW,
   lastSeenAt: NOW,

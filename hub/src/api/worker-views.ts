@@ -33,6 +33,7 @@ export function viewWorker(worker: WorkerState, state: State): Worker {
       out: gpus.filter(gpu => isOut(gpu, state)).length,
     },
     simulated: gpus.some(({ simulated }) => simulated),
+    dialect: facts.dialect?.name ?? 'native',
     engine: viewEngine(facts.abilities.containers),
     registeredAt: isoTime(worker.registeredAt),
     lastSeenAt: isoTimeOrNull(worker.seenAt),

@@ -8,6 +8,9 @@ import { classKeyOf } from './worker-class.ts'
 /** Facts about workers and their devices. */
 export const FLEET_APPLIERS = {
   worker: applyWorker,
+  workerNoted: (state: State, { id, note }: ChangeOf<'workerNoted'>): void => {
+    workerOf(state, id).note = note
+  },
   workerDrained: (state: State, { id, on }: ChangeOf<'workerDrained'>): void => {
     workerOf(state, id).draining = on
     state.dirtyWorkers.add(id)
@@ -47,6 +50,7 @@ function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'
     classKey: '',
     draining: false,
     batch: 0,
+    note: null,
     active: new Map(),
     lost: new Map(),
     cpusMilliFree: 0,
@@ -57,6 +61,7 @@ function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'
     seenAt: null,
     leased: 0,
     mistrusted: false,
+    asks: 0,
     coolDown: new Map(),
     deviceNews: new Map(),
   }

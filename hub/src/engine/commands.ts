@@ -15,6 +15,7 @@ import type {
   SessionEnd,
   TerminalState,
 } from '@stoker/protocol'
+import type { Json, WorkerFacts } from './state.ts'
 
 /** A job on its way in: parsed, with the id its submitter will know it by. */
 export interface NewJob {
@@ -71,13 +72,28 @@ export type Command =
   | {
       readonly kind: 'report'
       readonly worker: string
-      readonly n: number
+      /** Null: the worker's protocol has no numbered batches. */
+      readonly n: number | null
       readonly reports: readonly AttemptReport[]
       /** Row writes of the outputs room that must be in the same commit. */
       readonly rows: readonly RowWrite[]
       /** SHA-256 of content that artifacts of these reports name and their job's owner does not have. */
       readonly missing?: ReadonlySet<string> | undefined
     }
+  /** A worker of another protocol says, or is found out, who it is. */
+  | {
+      readonly kind: 'enlist'
+      readonly worker: string
+      readonly facts: Omit<WorkerFacts, 'secretHash'>
+    }
+  /** What a gateway remembers of a worker. */
+  | { readonly kind: 'note'; readonly worker: string; readonly note: Json }
+  /** A worker that takes jobs only when it asks does so, for so many at most: they are leased to it when this is answered. */
+  | { readonly kind: 'ask'; readonly worker: string; readonly most: number }
+  /** A worker took a certain queued job by itself. */
+  | { readonly kind: 'claim'; readonly worker: string; readonly job: number }
+  /** The rules of a worker's protocol say that nothing more will be heard of the attempt: its job is queued again, and it may still come back. */
+  | { readonly kind: 'lose'; readonly fence: Fence; readonly reason: string }
   | { readonly kind: 'abilities'; readonly worker: string; readonly abilities: Abilities }
   | { readonly kind: 'goodbye'; readonly worker: string; readonly reason: string }
   /** A worker that was too long silent is heard again on the same connection: what nobody took over goes on. */
@@ -194,6 +210,11 @@ export interface Replies {
     readonly epoch: number
   }
   report: { readonly ackedBatch: number; readonly stale: readonly Fence[] }
+  enlist: null
+  note: null
+  ask: null
+  claim: { readonly fence: Fence }
+  lose: null
   abilities: null
   goodbye: null
   returned: null

@@ -99,6 +99,11 @@ export class Core {
     }
     state.dirtyBuckets.clear()
     state.dirtyWorkers.clear()
+    for (const id of state.askers) {
+      const worker = state.workers.get(id)
+      if (worker !== undefined) worker.asks = 0
+    }
+    state.askers.clear()
     keepPlan(state, plan, now)
   }
 

@@ -61,9 +61,10 @@ function dumpClaim(claim: Claim): unknown {
 }
 
 function dumpWorker(worker: WorkerState): unknown {
-  const { id, registeredAt, facts, classKey, draining, batch, cpusMilliFree, memoryMbFree, slotsFree, leased } = worker
+  const { id, registeredAt, facts, classKey, draining, batch, note, cpusMilliFree, memoryMbFree, slotsFree, leased } =
+    worker
   return {
-    ...{ id, registeredAt, classKey, draining, batch, cpusMilliFree, memoryMbFree, slotsFree, leased },
+    ...{ id, registeredAt, classKey, draining, batch, note, cpusMilliFree, memoryMbFree, slotsFree, leased },
     facts: sorted(facts),
     active: [...worker.active.values()].map(({ claim }) => claimKey(claim)).sort(),
     lost: byKey(worker.lost, dumpLost),

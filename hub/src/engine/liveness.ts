@@ -7,7 +7,7 @@ const QUIET_MS = 9_000
 
 /** Whether a worker has been silent too long to be given work. */
 export function isQuiet(worker: WorkerState, now: Now): boolean {
-  return worker.mistrusted || !(now.lease - worker.heardAt < QUIET_MS)
+  return worker.mistrusted || !(now.lease - worker.heardAt < (worker.facts.dialect?.quietMs ?? QUIET_MS))
 }
 
 /** Any message renews all leases of its worker. Tells if it had been quiet, so that a plan may now find room, and if it lost attempts meanwhile that may go on. */

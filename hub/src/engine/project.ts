@@ -5,7 +5,7 @@ import { projectOwned } from './owned.ts'
 import { projectOwnerRules } from './owner-rules.ts'
 import { projectSubmitted, type Submissions } from './project-submitted.ts'
 import { projectNoCauses, setJob, WAITING_PROJECTORS } from './project-waiting.ts'
-import { type ActiveJob, claimKey, type LostAttempt, type State } from './state.ts'
+import { type ActiveJob, claimKey, type Json, type LostAttempt, type State } from './state.ts'
 
 type Projectors = { readonly [C in Change['c']]: (change: ChangeOf<C>, state: State, jobs: Submissions) => RowWrite[] }
 
@@ -106,9 +106,12 @@ const PROJECTORS: Projectors = {
       registeredAt: known?.registeredAt ?? at,
       draining: known?.draining === true ? 1 : 0,
       batch: known?.batch ?? 0,
+      dialect: facts.dialect === undefined ? null : JSON.stringify(facts.dialect),
+      gatewayNote: noteText(known?.note),
     }
     return [{ op: 'put', table: 'worker', row }]
   },
+  workerNoted: ({ id, note }) => [{ op: 'update', table: 'worker', key: { id }, set: { gatewayNote: noteText(note) } }],
   workerDrained: ({ id, on }) => [{ op: 'update', table: 'worker', key: { id }, set: { draining: on ? 1 : 0 } }],
   workerRemoved: ({ id }, state) => [
     { op: 'delete', table: 'worker', key: { id } },
@@ -178,6 +181,10 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
 }
 
 const NOTHING = {}
+
+function noteText(note: Json | undefined): string | null {
+  return note === undefined || note === null ? null : JSON.stringify(note)
+}
 
 /** These never say where they run. */
 function impliedIsolation(executor: Shape['executor'] | undefined): RunIsolation | null {

@@ -211,19 +211,21 @@ export class Recovering {
 }
 
 function restoreWorker(state: State, row: WorkerRow, now: Now): void {
-  const { registeredAt, draining, batch, tags, hardware, abilities, ...facts } = row
+  const { registeredAt, draining, batch, tags, hardware, abilities, dialect, gatewayNote, ...facts } = row
   apply(state, {
     c: 'worker',
     ...facts,
     tags: JSON.parse(tags),
     hardware: JSON.parse(hardware),
     abilities: JSON.parse(abilities),
+    ...(dialect === null ? {} : { dialect: JSON.parse(dialect) }),
     at: registeredAt,
   })
   const worker = state.workers.get(row.id)
   if (worker === undefined) return
   worker.draining = draining === 1
   worker.batch = batch
+  worker.note = gatewayNote === null ? null : JSON.parse(gatewayNote)
   worker.heardAt = now.lease
 }
 

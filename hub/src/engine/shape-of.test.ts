@@ -8,6 +8,8 @@ const SHAPE: Shape = {
   gpuMemoryMb: 0,
   gpuModel: null,
   gpuDifficulty: 'low',
+  type: 'command',
+  uses: [],
   gpuSharing: 'exclusive',
   cpusMilli: 0,
   memoryMb: 0,
@@ -40,7 +42,7 @@ function changes<T extends object>(of: T, others: { readonly [K in keyof T]-?: r
 }
 
 it('tells apart jobs that differ in anything the scheduler or the terms know', () => {
-  expect(Object.keys(Shape.shape).sort()).toEqual([...Object.keys(SHAPE), 'session'].sort())
+  expect(Object.keys(Shape.shape).sort()).toEqual([...Object.keys(SHAPE), 'session', 'unverified'].sort())
   expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
   const texts = ['', 'null', 'a', '"a"', '|']
   const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]
@@ -66,6 +68,9 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     mounts: lists,
     target: texts,
     session: [true],
+    type: ['training'],
+    uses: [['env'], ['env', 'files']],
+    unverified: [true],
   })
   const terms = changes(TERMS, {
     timeoutMs: [0, 1],

@@ -1,4 +1,13 @@
-import { isInline, type JobSpec, type Shape, type Terms, taskTarget } from '@stoker/protocol'
+import {
+  isInline,
+  type JobSpec,
+  type Shape,
+  startsProgram,
+  type Terms,
+  taskTarget,
+  USES,
+  type Use,
+} from '@stoker/protocol'
 
 const MB = 1_000_000
 const MIB = 2 ** 20
@@ -28,8 +37,34 @@ export function shapeOf(spec: JobSpec): Shape {
     mounts: mountedOf(spec),
     target: spec.task === null ? null : taskTarget(spec.task),
     ...(spec.session === null ? NO_SESSION : SESSION),
+    ...(startsProgram(spec.type) && spec.container === null ? programOf(spec) : NO_SESSION),
   }
 }
+
+function programOf(spec: JobSpec): Pick<Shape, 'type' | 'uses' | 'unverified'> {
+  const uses = usesOf(spec)
+  return {
+    type: spec.type,
+    ...(uses.length === 0 ? {} : { uses }),
+    ...(spec.placement.unverified ? UNVERIFIED : {}),
+  }
+}
+
+function usesOf({ input, env, environment, files, model, outputs, ranks, secrets }: JobSpec): Use[] {
+  const asked: Record<Use, boolean> = {
+    args: Array.isArray(input.args) || input.interpreter !== undefined,
+    env: Object.keys(env).length > 0,
+    environment: environment !== null,
+    files: files.length > 0,
+    model: model !== null,
+    outputs: outputs.length > 0,
+    ranks: ranks !== null,
+    secrets: secrets.length > 0,
+  }
+  return USES.filter(use => asked[use])
+}
+
+const UNVERIFIED = { unverified: true } as const
 
 function executorOf({ type, container, task }: JobSpec): Shape['executor'] {
   if (task !== null) return 'task'
@@ -69,7 +104,9 @@ export function bucketKey(
   const { executor, gpus, gpuMemoryMb, gpuSharing, cpusMilli, memoryMb, python, isolation, network } = shape
   const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${shape.gpuDifficulty ?? ''}|${gpuSharing}|${cpusMilli}|${memoryMb}`
   const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}|${shape.session === true}`
-  const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}`
+  const program =
+    shape.type === undefined ? '' : `${shape.type}|${(shape.uses ?? NONE).join()}|${shape.unverified === true}`
+  const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}|${program}`
   const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`
   const { timeoutMs, lostAfterMs, retryMax, retryOn, retryInitialMs, retryMaxMs } = terms
   const kept = terms.session === null ? '' : JSON.stringify(terms.session)

@@ -1,6 +1,7 @@
 import type {
   Abilities,
   AttemptState,
+  ChangeOf,
   DeviceNews,
   Fence,
   Hardware,
@@ -21,6 +22,9 @@ import { QueuedJobs } from './queued-jobs.ts'
 import { RunTimeBook } from './run-times.ts'
 import type { ScheduleState } from './schedules.ts'
 import type { SessionState, Target } from './sessions.ts'
+
+/** Anything JSON can say. */
+export type Json = ChangeOf<'workerNoted'>['note']
 
 /** Wall time for people; lease time for liveness: it advances at most a second a tick, so that a pause expires nothing. */
 export interface Now {
@@ -106,6 +110,8 @@ export interface WorkerFacts {
   readonly abilities: Abilities
   readonly secretHash: string
   readonly bootId: string
+  /** Absent: our own protocol. */
+  readonly dialect?: { readonly name: string; readonly quietMs: number } | undefined
 }
 
 export interface WorkerState {
@@ -116,6 +122,8 @@ export interface WorkerState {
   classKey: string
   draining: boolean
   batch: number
+  /** What its gateway remembers of it; nobody else reads it. */
+  note: Json
   readonly active: Map<number, ActiveJob>
   readonly lost: Map<string, LostAttempt>
   cpusMilliFree: number
@@ -128,6 +136,8 @@ export interface WorkerState {
   leased: number
   /** It lost attempts by its silence and was not heard since: it gets nothing new. */
   mistrusted: boolean
+  /** Of a worker that takes jobs only when it asks: how many it asks for, until the next plan. */
+  asks: number
   readonly coolDown: Map<number, number>
   /** What it last said of its devices, by uuid. */
   readonly deviceNews: Map<string, DeviceNews>
@@ -232,6 +242,8 @@ export interface State {
   readonly dirtyBuckets: Set<number>
   readonly dirtyWorkers: Set<string>
   readonly dirtyTargets: Set<string>
+  /** Volatile: workers that ask for jobs now. */
+  readonly askers: Set<string>
 }
 
 export function emptyState(): State {
@@ -277,6 +289,7 @@ export function emptyState(): State {
     dirtyBuckets: new Set(),
     dirtyWorkers: new Set(),
     dirtyTargets: new Set(),
+    askers: new Set(),
   }
 }
 

@@ -21,6 +21,11 @@ const DOORS: readonly Door[] = [
     isShut: worker => worker.mistrusted,
     text: name => `${name} lost attempts by its silence and was not heard since`,
   },
+  {
+    code: 'worker.asks',
+    isShut: ({ facts, asks }) => facts.dialect !== undefined && asks === 0,
+    text: name => `${name} takes jobs only when it asks for them, which it has not done at this moment`,
+  },
   { code: 'worker.quiet', isShut: isQuiet, text: name => `${name} was not heard for some seconds` },
 ]
 

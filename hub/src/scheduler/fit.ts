@@ -1,6 +1,7 @@
 import type { Gpu, Shape } from '@stoker/protocol'
 import type { WorkerFacts, WorkerState } from '../engine/state.ts'
 import { containerFits } from './container-fit.ts'
+import { programFits } from './program-fit.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 type Candidate = Pick<WorkerState, 'id' | 'facts'>
@@ -93,8 +94,8 @@ const FILTERS: readonly Filter[] = [
     session !== true || abilities.executors.includes('task')
       ? null
       : refusal('sessions.none', `needs to be kept as a session, ${name} is of a version that cannot`),
-  ({ python }, { hardware, name }) =>
-    !python || hardware.pythons.length > 0
+  ({ python }, { hardware, abilities, name }) =>
+    !python || hardware.pythons.length > 0 || abilities.foreign !== undefined
       ? null
       : refusal('python.none', `needs Python for its script, ${name} has none`, {
           field: 'input.interpreter',
@@ -120,6 +121,7 @@ const FILTERS: readonly Filter[] = [
         }),
   isolationFits,
   containerFits,
+  programFits,
 ]
 
 function gpusFit(shape: Shape, { hardware, name }: WorkerFacts): Refusal | null {

@@ -27,7 +27,8 @@ export class Room {
     this.#cpusMilli = worker.cpusMilliFree
     this.#memoryMb = worker.memoryMbFree
     const slots = worker.slotsFree
-    this.#slots = when === 'now' ? Math.min(slots, worker.facts.window - worker.leased) : slots
+    const asked = worker.facts.dialect === undefined ? slots : worker.asks
+    this.#slots = when === 'now' ? Math.min(slots, asked, worker.facts.window - worker.leased) : slots
     // A ledger moves only what it knows.
     for (const gpu of this.#gpus) devices.spaceOf(gpu)
   }

@@ -1,5 +1,6 @@
 import type { Rules } from '../engine/decide/emit.ts'
 import { shapeOf } from '../engine/shape-of.ts'
+import { claimable } from './claimable.ts'
 import { evictions } from './evictions.ts'
 import { limitReason } from './limits.ts'
 import { planTasks } from './plan-tasks.ts'
@@ -15,5 +16,6 @@ export const schedulingRules: Rules = {
   },
   unschedulableSpec: (state, job) => (job.spec.task === null ? unschedulable(state, shapeOf(job.spec)) : null),
   planTasks,
+  claimable,
   evictions,
 }

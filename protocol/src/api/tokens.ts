@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a token may do; `admin` may do everything, `worker` is for a worker's own secret, `join` lets one worker register once. */
+/** What a token may do; `admin` may do everything, `worker` lets workers of other protocols in, `join` lets one worker register once. */
 export const Role = z.enum(['admin', 'submit', 'read', 'worker', 'join'])
 export type Role = z.infer<typeof Role>
 
@@ -20,7 +20,7 @@ export const OwnerName = z
   .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, 'an owner name has lower-case letters, digits, ".", "_" and "-"')
 
 export const NewToken = z.strictObject({
-  role: z.enum(['admin', 'submit', 'read', 'join']),
+  role: z.enum(['admin', 'submit', 'read', 'join', 'worker']),
   owner: OwnerName.optional(),
   label: z.string().max(200).optional(),
   expiresInSeconds: z.int().min(1).max(315_360_000).optional(),

@@ -20,6 +20,8 @@ export const Worker = z.object({
   /** `out` are quarantined or faulty. */
   gpus: z.object({ total: z.int(), claimed: z.int(), out: z.int().default(0) }),
   simulated: z.boolean(),
+  /** Which protocol it speaks; `native` is our own. */
+  dialect: z.string().default('native'),
   /** What runs containers there; null where nothing does. */
   engine: z.object({ name: z.string(), version: z.string(), images: z.int() }).nullable().default(null),
   registeredAt: time,

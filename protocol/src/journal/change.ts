@@ -14,6 +14,8 @@ const job = z.number()
 const at = z.number()
 const fenced = { job, epoch: z.number(), attempt: z.number() }
 
+const Dialect = z.object({ name: z.string(), quietMs: z.number() })
+
 /** Everything that can ever happen, as facts in the past tense. Tolerant when read back: unknown keys are ignored. */
 export const Change = z.discriminatedUnion('c', [
   /** A hub started or took over. */
@@ -141,7 +143,11 @@ export const Change = z.discriminatedUnion('c', [
     secretHash: z.string(),
     bootId: z.string(),
     at,
+    /** It speaks through the gateway of this name, and may be silent for so long. */
+    dialect: Dialect.optional(),
   }),
+  /** What its gateway must remember of it, in the gateway's own words. */
+  z.object({ c: z.literal('workerNoted'), id: z.string(), note: z.json(), at }),
   z.object({ c: z.literal('workerDrained'), id: z.string(), on: z.boolean(), at }),
   z.object({ c: z.literal('workerRemoved'), id: z.string(), at }),
   /** Nobody gets the device until it is released, whichever worker shows it. */

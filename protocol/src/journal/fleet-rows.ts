@@ -15,6 +15,9 @@ export interface WorkerRow {
   readonly registeredAt: number
   readonly draining: number
   readonly batch: number
+  /** Null: our own. */
+  readonly dialect: string | null
+  readonly gatewayNote: string | null
 }
 
 /** A device that is kept from all jobs. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PULLS } from '../container-spec.ts'
-import { EXECUTORS, GpuDifficulty } from '../machine.ts'
+import { EXECUTORS, GpuDifficulty, USES } from '../machine.ts'
 import { Session } from '../session-spec.ts'
 import { ISOLATIONS } from '../spec-input.ts'
 
@@ -34,6 +34,11 @@ export const Shape = z.object({
   target: z.string().nullable().default(null),
   /** It is a session: its worker must be able to keep one. */
   session: z.literal(true).optional(),
+  /** Of a program: the type, and what of its spec not every worker can carry. */
+  type: z.string().optional(),
+  uses: z.array(z.enum(USES)).optional(),
+  /** Workers may have it whose results nobody can vouch for. */
+  unverified: z.literal(true).optional(),
 })
 export type Shape = Readonly<z.infer<typeof Shape>>
 

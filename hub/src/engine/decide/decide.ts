@@ -3,6 +3,7 @@ import type { Now, State } from '../state.ts'
 import { decideCancel, decideWithdraw } from './cancel.ts'
 import { decideQuarantine, decideReleaseDevice } from './devices.ts'
 import type { Emit, Rules } from './emit.ts'
+import { decideAsk, decideClaim, decideEnlist, decideLose, decideNote } from './foreign.ts'
 import { decideForget } from './forget.ts'
 import { decideCancelGroup } from './groups.ts'
 import { decideHello } from './hello.ts'
@@ -54,6 +55,11 @@ const DECIDERS: Deciders = {
   setPriority: decidePriority,
   hello: decideHello,
   report: decideReport,
+  enlist: decideEnlist,
+  note: decideNote,
+  ask: decideAsk,
+  claim: decideClaim,
+  lose: decideLose,
   abilities: decideAbilities,
   goodbye: decideGoodbye,
   returned: decideReturned,

@@ -14,6 +14,13 @@ export interface Rules {
   readonly unschedulableSpec: (state: State, job: NewJob) => string | null
   /** Which queued tasks get a place, and in which session. */
   readonly planTasks: (state: State, now: Now) => readonly TaskPlacement[]
+  /** The devices a queued job would get on a worker that chose it, or why it cannot have it. */
+  readonly claimable: (
+    state: State,
+    job: number,
+    worker: string,
+    now: Now,
+  ) => { readonly gpus: readonly string[] } | { readonly refused: string }
   /** Idle sessions whose devices a job needs that fits nowhere else. */
   readonly evictions: (state: State, now: Now) => readonly number[]
 }

@@ -3,6 +3,7 @@ import type { Command, Facts, Replies } from '../commands.ts'
 import { hearDevices } from '../device-news.ts'
 import { claimKey, type Now, type State, type TokenState, type WorkerFacts, type WorkerState } from '../state.ts'
 import type { Emit } from './emit.ts'
+import { sameFacts } from './known-worker.ts'
 import { loseAttempt } from './loss.ts'
 import { resumeIfLost } from './report.ts'
 
@@ -99,7 +100,7 @@ function register(state: State, { hello, secretHash }: HelloCommand, owner: stri
     bootId: hello.bootId,
   }
   const known = state.workers.get(hello.workerId)
-  if (known !== undefined && isSame(known.facts, facts)) return
+  if (known !== undefined && sameFacts(known.facts, facts)) return
   emit.change({ c: 'worker', id: hello.workerId, ...facts, tags: [...facts.tags], at: now.wall })
 }
 
@@ -113,12 +114,6 @@ function abilitiesOf({ abilities, protocol }: Hello): Hello['abilities'] {
 function hasTwin(state: State, { name, workerId }: Hello): boolean {
   for (const { id, facts } of state.workers.values()) if (facts.name === name && id !== workerId) return true
   return false
-}
-
-/** Facts that were read from rows name the same things in another order. */
-function isSame(known: WorkerFacts, facts: WorkerFacts): boolean {
-  const names = Object.keys(facts) as (keyof WorkerFacts)[]
-  return names.every(name => JSON.stringify(known[name]) === JSON.stringify(facts[name]))
 }
 
 /** Attempts the hub believes in and the worker does not hold: never taken up → offered again; taken up → lost with the worker's memory of it. */

@@ -24,16 +24,17 @@ export function decideReport(
   emit: Emit,
 ): Replies['report'] {
   const worker = knownWorker(state, command.worker)
-  if (command.n <= worker.batch) return { ackedBatch: worker.batch, stale: [] }
-  if (command.n !== worker.batch + 1) {
-    throw new Refused('request.invalid', `batch ${command.n} came, batch ${worker.batch + 1} is next`)
+  const { n } = command
+  if (n !== null && n <= worker.batch) return { ackedBatch: worker.batch, stale: [] }
+  if (n !== null && n !== worker.batch + 1) {
+    throw new Refused('request.invalid', `batch ${n} came, batch ${worker.batch + 1} is next`)
   }
   const stale: Fence[] = []
   for (const report of command.reports)
     if (!takeReport(state, worker, report, command.missing ?? NOTHING, now, emit)) stale.push(report.fence)
   if (command.rows.length > 0) emit.rows(command.rows)
-  emit.change({ c: 'batch', worker: worker.id, n: command.n })
-  return { ackedBatch: command.n, stale }
+  if (n !== null) emit.change({ c: 'batch', worker: worker.id, n })
+  return { ackedBatch: n ?? worker.batch, stale }
 }
 
 /** True if the report was about the current attempt of its job. */

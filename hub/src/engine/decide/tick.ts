@@ -24,6 +24,8 @@ export function decideTick(
   rules: Rules,
 ): Replies['tick'] {
   for (const worker of state.workers.values()) {
+    // Its gateway knows what silence means in its protocol.
+    if (worker.facts.dialect !== undefined) continue
     const silentMs = now.lease - worker.heardAt
     for (const active of [...worker.active.values()]) {
       if (silentMs >= leaseMs(active, state, now)) {

@@ -12,7 +12,7 @@ const SHOWN = 3
 const MOST_TRIALS = 6
 const MOST_WORKERS = 2
 const MAX_PRIORITY = 100
-const AWAY: readonly RefusalCode[] = ['worker.away', 'worker.quiet', 'worker.mistrusted']
+const AWAY: readonly RefusalCode[] = ['worker.away', 'worker.quiet', 'worker.mistrusted', 'worker.asks']
 
 export interface Asked {
   readonly state: State

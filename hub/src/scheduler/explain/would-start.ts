@@ -23,7 +23,14 @@ export function startsIn(
 
 /** The same if a worker took jobs; all that wait may go there first. */
 export function startsWith(state: State, policy: Policy, job: number, worker: WorkerState, now: Now): string | null {
-  const open = { ...worker, draining: false, connected: true, mistrusted: false, heardAt: now.lease }
+  const open = {
+    ...worker,
+    draining: false,
+    connected: true,
+    mistrusted: false,
+    heardAt: now.lease,
+    asks: worker.facts.maxJobs,
+  }
   const workers = new Map(state.workers).set(worker.id, open)
   return planned({ ...state, workers, dirtyBuckets: new Set(), dirtyWorkers: new Set([worker.id]) }, policy, job, now)
 }

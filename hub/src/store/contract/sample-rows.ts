@@ -180,6 +180,8 @@ export const A_WORKER: WorkerRow = {
   registeredAt: 1,
   draining: 0,
   batch: 0,
+  dialect: null,
+  gatewayNote: null,
 }
 
 export function insertJob(row: JobRow): RowWrite {

@@ -1,0 +1,44 @@
+import type { RequestListener, Server } from 'node:http'
+import type { Log } from '@stoker/files'
+import { SERVER_OPTIONS } from './api/create-api.ts'
+import { answerBrokenRequest } from './api/problems.ts'
+import { nameOf } from './listeners/listen-address.ts'
+import { type OpenServer, openServer } from './listeners/open-server.ts'
+import { byPrefix } from './serving/by-prefix.ts'
+
+/** A protocol of another system, as its gateway serves it. */
+export interface DialectService {
+  /** Takes requests whose paths begin at the dialect's own root. */
+  readonly request: RequestListener
+  /** Hears of upgrades on the dialect's own port. */
+  readonly attach?: ((server: Server) => void) | undefined
+  close(): Promise<void>
+}
+
+export interface DialectDoor {
+  /** Puts the dialect below its prefix, before everything else that is at a listener. */
+  readonly front: (rest: RequestListener) => RequestListener
+  /** Opens a port of its own, where its paths are at the root; tells the address. */
+  listen(host: string, port: number): Promise<string>
+  close(): Promise<void>
+}
+
+/** A dialect is never at the root of the hub's own address: their routes collide. */
+export function openDialect(name: string, service: DialectService, log: Log): DialectDoor {
+  let server: OpenServer | null = null
+  return {
+    front: rest => byPrefix(`/${name}`, service.request, rest),
+    listen: async (host, port) => {
+      const { request, attach = () => {} } = service
+      const reception = { options: SERVER_OPTIONS, request, broken: answerBrokenRequest, attach }
+      server = await openServer({ secure: false, host, port }, null, reception)
+      const url = `http://${nameOf(server.address)}`
+      log('info', `${name}: listening on ${url}`)
+      return url
+    },
+    close: async () => {
+      await service.close()
+      await server?.close()
+    },
+  }
+}
