@@ -163,7 +163,7 @@ test('a token works until it is revoked or expires, and only in its right form',
   const join = await hub.token('join', 'tess')
   expect((await me({ authorization: `Bearer ${join}` })).json.code).toBe('auth.forbidden')
   expect((await document.call('DELETE', `/api/v1/tokens/${id}`)).json.code).toBe('token.not_found')
-  for (const body of [{}, { role: 'worker' }, { role: 'read', owner: 'NO' }, { role: 'read', extra: 1 }, '', 7])
+  for (const body of [{}, { role: 'root' }, { role: 'read', owner: 'NO' }, { role: 'read', extra: 1 }, '', 7])
     expect((await document.call('POST', '/api/v1/tokens', { body })).json.code).toBe('request.invalid')
 })
 
