@@ -62,6 +62,24 @@ const submit = (key: string | null = null) =>
   }) as const
 
 describe('the engine loop', () => {
+  it('hands a refusal of who looks to them alone, also while a commit is on its way', async () => {
+    const { loop, next, broken } = aLoop()
+    const refuse = () => {
+      throw new Refused('worker.not_found', 'no such worker')
+    }
+    await expect(loop.read(refuse)).rejects.toThrow(/no such worker/)
+    const reply = loop.execute(submit())
+    const flight = await next()
+    const looks = [loop.read(refuse), loop.read(state => state.queued.size)]
+    flight.done()
+    expect(await Promise.allSettled([...looks, reply])).toMatchObject([
+      { status: 'rejected', reason: { code: 'worker.not_found' } },
+      { status: 'fulfilled', value: 1 },
+      { status: 'fulfilled' },
+    ])
+    expect(broken).toEqual([])
+  })
+
   it('puts the commands of one moment into one commit', async () => {
     const { loop, next, commits } = aLoop()
     const replies = [loop.execute(submit()), loop.execute(submit()), loop.execute(submit())]
@@ -144,6 +162,19 @@ describe('the engine loop', () => {
     two.done()
     expect([(await second).firstSeq, await read]).toEqual([2, 2])
     expect(told).toEqual([1, 2])
+  })
+
+  it('tells a reader what it saw, and nothing of a later batch that is not durable yet', async () => {
+    const { loop, next } = aLoop()
+    const first = loop.execute(submit())
+    const one = await next()
+    const read = loop.read(state => state.queued.size)
+    const second = loop.execute(submit())
+    const two = await next()
+    one.done()
+    expect(await read).toBe(1)
+    two.done()
+    await Promise.all([first, second])
   })
 
   it('has no third batch on its way, and waits with what came meanwhile', async () => {

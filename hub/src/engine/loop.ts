@@ -41,8 +41,10 @@ interface Pending {
   readonly reject: (error: unknown) => void
 }
 
+/** Someone who saw what a batch did before it was durable; after a rebuilding they look again. */
 interface Reader {
-  readonly read: (state: State) => void
+  readonly landed: () => void
+  readonly rebuilt: () => void
   readonly reject: (error: unknown) => void
 }
 
@@ -91,14 +93,16 @@ export class EngineLoop {
     })
   }
 
-  /** Live state as it is durable: waits for the batches it would otherwise see too early. */
-  read<T>(look: (state: State) => T): Promise<T> {
-    if (this.#broken !== null) return Promise.reject(this.#broken)
+  /** Live state, told once the batches it was seen in are durable. */
+  async read<T>(look: (state: State) => T): Promise<T> {
+    if (this.#broken !== null) throw this.#broken
+    const seen = look(this.#core.state)
     const last = this.#flights.at(-1)
-    if (last === undefined) return Promise.resolve(look(this.#core.state))
-    return new Promise((resolve, reject) => {
-      last.readers.push({ read: state => resolve(look(state)), reject })
+    if (last === undefined) return seen
+    const isRebuilt = await new Promise<boolean>((resolve, reject) => {
+      last.readers.push({ landed: () => resolve(false), rebuilt: () => resolve(true), reject })
     })
+    return isRebuilt ? look(this.#core.state) : seen
   }
 
   /** For what is no change: liveness, live figures. Never journaled, never waited for. */
@@ -173,7 +177,7 @@ export class EngineLoop {
     this.#keys.written()
     settle(flight.answers)
     for (const listener of this.#listeners) listener(flight.batch)
-    for (const { read } of flight.readers) read(this.#core.state)
+    for (const { landed } of flight.readers) landed()
     if (this.#pending.length > 0 || this.#core.isBehind) this.#schedule()
   }
 
@@ -195,7 +199,7 @@ export class EngineLoop {
     this.#rebuilding = false
     const taken = flights.flatMap(each => each.taken)
     this.#pending = [...taken.filter(pending => this.#isTriedAgain(pending, reserve)), ...this.#pending]
-    for (const { read } of flights.flatMap(each => each.readers)) read(this.#core.state)
+    for (const { rebuilt } of flights.flatMap(each => each.readers)) rebuilt()
     if (this.#pending.length > 0 || this.#core.isBehind) this.#schedule()
   }
 
