@@ -150,8 +150,10 @@ export class Agent implements Delivery {
     })
   }
 
+  /** A later word may only be that it is sooner. */
   #flushIn(inMs: number): void {
-    this.#gathering ??= setTimeout(() => {
+    if (this.#gathering !== null) clearTimeout(this.#gathering)
+    this.#gathering = setTimeout(() => {
       this.#gathering = null
       this.#step({ e: 'flush' })
     }, inMs)

@@ -136,8 +136,8 @@ describe('a worker session', () => {
     const grew = (stdout: number): SessionEvent => ({ e: 'output', fence, sizes: { stdout, stderr: 0 } })
     session.step(grew(10), 0)
     expect(kinds(session.step({ e: 'flush' }, 0))).toEqual(['batch'])
-    session.step(grew(15), 1)
-    expect(session.step({ e: 'flush' }, 1)).toEqual([])
+    session.step(grew(15), 2)
+    expect(session.step({ e: 'flush' }, 2)).toEqual([])
     expect(hear({ t: 'ack', n: 1 }, 2)).toMatchObject([
       { a: 'acked' },
       { batch: { chunks: [{ offset: 10, length: 5 }] } },
