@@ -112,7 +112,7 @@ class Keeper(LinesEnd):
         self.tell("started", **self.start())
 
     def start(self):
-        return {"pid": self.launch.pid, "startedAtMs": self.launch.started_ms}
+        return {"pid": self.launch.pid, "startedAtMs": self.launch.started_ms, **self.launch.more_of_start()}
 
     def do_stop(self, request):
         grace = request.get("graceMs")

@@ -1,4 +1,4 @@
-import type { EndedReport, GpuSample, Offer } from '@stoker/protocol'
+import type { AttemptReport, EndedReport, GpuSample, Offer } from '@stoker/protocol'
 import { ProgramWatch } from '../events/program-watch.ts'
 import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
 import type { Delivery } from './delivery.ts'
@@ -47,7 +47,7 @@ export class AttemptRun {
     this.#outputs = outputs
     this.#start = new StartTelling(
       delivery,
-      isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation },
+      isolation === null ? null : runningReport(offer, execution, isolation),
     )
     this.#meter = new UsageMeter(offer.gpus)
     this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
@@ -93,6 +93,16 @@ export class AttemptRun {
     const { finish, lastStderr } = this.#watch
     return programFate(this.offer, exit, { finish, lastStderr, stop: this.#stop })
   }
+}
+
+/** That the program of an offer runs, and where. */
+export function runningReport(
+  { fence }: Offer,
+  { startedAtMs: at, containerId }: Execution,
+  isolation: Isolation['isolation'],
+): AttemptReport {
+  const inside = containerId === null ? {} : { containerId }
+  return { kind: 'running', fence, at, isolation, ...inside }
 }
 
 export type Launch = Omit<

@@ -63,9 +63,13 @@ function takeReport(
   else if (canMoveAttempt(active.state, report.kind) || isLateStart(active, report)) {
     const at = plausible(report.at, active, now)
     if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
-    else emit.change({ c: 'running', job: fence.job, at, isolation: report.isolation })
+    else emit.change({ c: 'running', job: fence.job, at, isolation: report.isolation, ...insideOf(report) })
   }
   return true
+}
+
+function insideOf({ containerId }: Extract<AttemptReport, { kind: 'running' }>): { readonly containerId?: string } {
+  return containerId === undefined ? {} : { containerId }
 }
 
 /** Its worker held it as running before it could say how. */

@@ -7,6 +7,7 @@ import { TABLES_0006 } from './0006-secrets-and-audit.ts'
 import { WEBHOOKS_0007 } from './0007-webhooks.ts'
 import { LIVE_JOBS_0008 } from './0008-live-jobs.ts'
 import { SESSIONS_0009 } from './0009-sessions.ts'
+import { CONTAINER_ID_0011 } from './0011-container-id.ts'
 
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
 export const MIGRATIONS: readonly { readonly name: string; readonly statements: readonly string[] }[] = [
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0007-webhooks', statements: WEBHOOKS_0007 },
   { name: '0008-live-jobs', statements: LIVE_JOBS_0008 },
   { name: '0009-sessions', statements: SESSIONS_0009 },
+  { name: '0011-container-id', statements: CONTAINER_ID_0011 },
 ]
