@@ -6,6 +6,7 @@ import { SERVER_OPTIONS } from './api/create-api.ts'
 import { answerBrokenRequest } from './api/problems.ts'
 import type { Now, State } from './engine/state.ts'
 import type { GpuServiceContext } from './gateways/gpu-service/context.ts'
+import { describedRoutes } from './gateways/gpu-service/described.ts'
 import { DeviceNumbers, type RememberedDevices } from './gateways/gpu-service/device-numbers.ts'
 import { createGpuService } from './gateways/gpu-service/gpu-service.ts'
 import { nameOf } from './listeners/listen-address.ts'
@@ -13,6 +14,7 @@ import { type OpenServer, openServer } from './listeners/open-server.ts'
 import { positionOf } from './scheduler/explain/position.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { byPrefix } from './serving/by-prefix.ts'
+import { below, type DescribedRoute } from './serving/described-route.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 
 /** Where the dialect is on every listener of the hub. */
@@ -28,6 +30,7 @@ interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 
 export interface GpuServiceDoor {
   /** Puts the service below its prefix, before everything else that is at a listener. */
   readonly front: (api: RequestListener) => RequestListener
+  readonly routes: readonly DescribedRoute[]
   /** Opens a port of its own, where its paths are at the root; tells the address. */
   listen(host: string, port: number): Promise<string>
   close(): Promise<void>
@@ -47,6 +50,7 @@ export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
   let server: OpenServer | null = null
   return {
     front: api => byPrefix(PREFIX, service.request, api),
+    routes: below(PREFIX, describedRoutes(context.presets.settings.maxTimeoutMs)),
     listen: async (host, port) => {
       const reception = {
         options: SERVER_OPTIONS,

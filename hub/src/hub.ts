@@ -195,6 +195,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const api = await createApi({
     ...shared,
     front,
+    described: [...openai.routes, ...gpuService.routes],
     blobs,
     gc,
     random: randomBytes,

@@ -82,7 +82,11 @@ export class SessionTraffic {
     return {
       ...PLAIN,
       ...{ name: 'task', type: 'task', task },
-      input: { runMs: random.pick(isQuick && random.chance(0.95) ? [0, 2, 10] : [0, 10, 300, 3_000]), outBytes: random.pick([0, 100, 3_000]), failures: 0 },
+      input: {
+        runMs: random.pick(isQuick && random.chance(0.95) ? [0, 2, 10] : [0, 10, 300, 3_000]),
+        outBytes: random.pick([0, 100, 3_000]),
+        failures: 0,
+      },
       resources: { ...PLAIN.resources, cpus: 0 },
       priority: random.pick([0, 0, 5]),
       timeoutMs: random.chance(0.05) ? 1_000 : null,

@@ -67,7 +67,12 @@ test('last and @name are my newest session that lives, and of that name', async 
   answerWith(said('text', { content: 'x' }))
   const asked = async (word: string) => {
     const { code, stderr } = await stoker(['session', 'send', word, 'x'])
-    return code === 0 ? hub().seen.findLast(({ path }) => path.endsWith('/tasks'))?.path.split('/').at(-2) : stderr
+    return code === 0
+      ? hub()
+          .seen.findLast(({ path }) => path.endsWith('/tasks'))
+          ?.path.split('/')
+          .at(-2)
+      : stderr
   }
   expect(await asked('last')).toBe(ids[1])
   expect(await asked('@echo')).toBe(ids[2])

@@ -26,7 +26,8 @@ function warm(id: string, spec: JobSpecInput = {}): number {
   return seq
 }
 
-const tasks = (count: number, task: NonNullable<JobSpecInput['task']>) => Array.from({ length: count }, () => aJob({ type: 'task', task }))
+const tasks = (count: number, task: NonNullable<JobSpecInput['task']>) =>
+  Array.from({ length: count }, () => aJob({ type: 'task', task }))
 
 function took(job: number, ms: number): AttemptReport {
   const { wall } = house.now

@@ -45,10 +45,7 @@ export class AttemptRun {
     this.#execution = execution
     this.#delivery = delivery
     this.#outputs = outputs
-    this.#start = new StartTelling(
-      delivery,
-      isolation === null ? null : runningReport(offer, execution, isolation),
-    )
+    this.#start = new StartTelling(delivery, isolation === null ? null : runningReport(offer, execution, isolation))
     this.#meter = new UsageMeter(offer.gpus)
     this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
     this.#follower = new OutputFollower(execution.folder, this.#watch)
