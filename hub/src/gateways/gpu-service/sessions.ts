@@ -1,4 +1,4 @@
-import { isTerminal, type JobRow, readSpec } from '@stoker/protocol'
+import { isTerminal, type JobRow } from '@stoker/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { SessionState } from '../../engine/sessions.ts'
 import { notFound } from './answer-error.ts'
