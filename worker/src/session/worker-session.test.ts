@@ -1,7 +1,8 @@
 import { type HubMessage, type Offer, PROTOCOL, parseJobSpec } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { SessionAction, SessionEvent } from './session-words.ts'
 import { Spool } from './spool.ts'
-import { type SessionAction, type SessionEvent, WorkerSession } from './worker-session.ts'
+import { WorkerSession } from './worker-session.ts'
 
 const welcome: HubMessage = {
   t: 'welcome',
