@@ -1,30 +1,18 @@
 import { type AttemptReport, fenceKey, type JobSpecInput } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createChecker } from '../verify/checker.ts'
 import { countAhead } from './look-ahead.ts'
-import { hearReady } from './sessions.ts'
-import { aHello, aJob, TestHouse } from './test-house.ts'
+import { aHello, aJob } from './test-house.ts'
 import { lostByRestart } from './test-restart.ts'
+import { SessionHouse } from './test-session-house.ts'
 
-let house: TestHouse
+let house: SessionHouse
 beforeEach(() => {
-  house = new TestHouse()
+  house = new SessionHouse()
   house.join(aHello('w'))
 })
+afterEach(() => expect(house.problems).toEqual([]))
 
-afterEach(() => {
-  const checker = createChecker()
-  for (const { commit } of house.journal) if (commit.journal !== null) checker.commit(commit.journal)
-  expect(checker.problems).toEqual([])
-})
-
-/** A session that runs and is ready. */
-function warm(id: string, spec: JobSpecInput = {}): number {
-  const seq = house.submit(aJob({ command: 'serve', session: { queue: 100 }, ...spec }, id))
-  house.report('w', house.running(house.fenceOf(seq)))
-  hearReady(house.state, house.fenceOf(seq), true, house.now.wall)
-  return seq
-}
+const warm = (id: string, spec: JobSpecInput = {}, queue = 100) => house.warm(id, { queue }, spec)
 
 const tasks = (count: number, task: NonNullable<JobSpecInput['task']>) =>
   Array.from({ length: count }, () => aJob({ type: 'task', task }))
@@ -89,7 +77,7 @@ it('takes back what a session gives back, without a loss and without a rest', ()
 })
 
 it('counts tasks given ahead as waiting when it turns others away', () => {
-  warm('s', { session: { queue: 2 } })
+  warm('s', {}, 2)
   work('s', 6, 1)
   house.submit(...tasks(3, { session: 's' }))
   expect(() => house.submit(...tasks(1, { session: 's' }))).toThrow(
