@@ -6,7 +6,7 @@ import { sha256 } from '@stoker/files'
  * scrape: read. rule: admin only. workers: no token of people, an admin's neither. An admin may do everything else.
  * ownScope: like own, but another's is named in the path, so it is forbidden, not hidden.
  */
-export type Access = 'open' | 'people' | 'own' | 'act' | 'ownAct' | 'scrape' | 'rule' | 'workers' | 'ownScope'
+type Access = 'open' | 'people' | 'own' | 'act' | 'ownAct' | 'scrape' | 'rule' | 'workers' | 'ownScope'
 export interface Line {
   readonly access: Access
   /** Instead of the path of the document with the parameters filled in. */
