@@ -16,7 +16,7 @@ import { buildFolder, LOADING, PRESETS, writeAnswerFolder, writeFolderOf } from 
 
 const KEY = 'a-key-of-the-old-service'
 const SESSION = fileURLToPath(new URL('./harness/session.py', import.meta.url))
-const CONTAINER = /^gpu-task-[0-9a-f]{12}$/
+const CONTAINER = /^[0-9a-f]{64}$/
 /** Says its first piece at once, and the next in ten minutes. */
 const HALTING = { steps: 0, step_seconds: 600 }
 const engine = await sharedEngine('docker')
@@ -103,7 +103,7 @@ else
           expect(await house.client.job(id)).toMatchObject({
             state: 'succeeded',
             result: { text: '42' },
-            history: [{ isolation: 'container' }],
+            history: [{ isolation: 'container', containerId: expect.stringMatching(CONTAINER) }],
           })
         }
       })
@@ -133,7 +133,7 @@ else
         expect(seen.at(-1)?.data).toEqual({ delta: 'All ' })
         const id = seen[0]?.data.task_id
         const { container_id } = seen.find(({ data }) => data.status === 'created')?.data ?? {}
-        expect(await ours()).toMatchObject([{ State: 'running', Names: [`/${container_id}`] }])
+        expect(await ours()).toMatchObject([{ State: 'running', Id: container_id }])
         expect((await gpu.call(`/api/tasks/${id}`)).json).toMatchObject({ container_id })
         await gpu.call(`/api/tasks/${id}/cancel`, { method: 'POST' })
         const rest = await stream.rest()

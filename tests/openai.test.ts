@@ -1,9 +1,11 @@
 import { writeFile } from 'node:fs/promises'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { OpenAiHouse } from './harness/openai-house.ts'
 
 const PATIENT = { timeout: 15_000 }
+const Document = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) })
 
 let served: OpenAiHouse
 beforeAll(async () => {
@@ -213,6 +215,21 @@ test('who leaves gives up what waits, and what runs goes on', async () => {
     })
     expect((await served.house.client.job(running.id)).state).toBe('succeeded')
   }, PATIENT)
+})
+
+test('the document of the hub names the routes of both services, and each of them is there', async () => {
+  const { paths } = Document.parse(await (await fetch(`${served.house.url}/openapi.json`)).json())
+  const routes = Object.entries(paths)
+    .filter(([path]) => path.startsWith('/v1/') || path.startsWith('/gpu/'))
+    .flatMap(([path, methods]) => Object.keys(methods).map(method => [method.toUpperCase(), path] as const))
+  expect(routes).toHaveLength(19)
+  for (const [method, path] of routes) {
+    const response = await fetch(served.house.url + path.replace('{id}', 'x'), { method })
+    expect([method, path, await response.text()].join()).not.toMatch(/no such route|"Not Found"/)
+  }
+  expect(paths['/v1/chat/completions']?.post).toMatchObject({
+    requestBody: { content: { 'application/json': { schema: { required: ['model', 'messages'] } } } },
+  })
 })
 
 test('tokens are counted by owner and model', async () => {

@@ -4,10 +4,12 @@ import { z } from 'zod'
 import { type DialectDoor, openDialect } from './dialect-door.ts'
 import type { Now, State } from './engine/state.ts'
 import type { GpuServiceContext } from './gateways/gpu-service/context.ts'
+import { describedRoutes } from './gateways/gpu-service/described.ts'
 import { DeviceNumbers, type RememberedDevices } from './gateways/gpu-service/device-numbers.ts'
 import { createGpuService } from './gateways/gpu-service/gpu-service.ts'
 import { positionOf } from './scheduler/explain/position.ts'
 import { schedulingRules } from './scheduler/rules.ts'
+import { below, type DescribedRoute } from './serving/described-route.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 
 /** Where the dialect is on every listener of the hub. */
@@ -20,7 +22,11 @@ interface Needed extends Omit<GpuServiceContext, 'devices' | 'door' | 'ahead' | 
   readonly clock: () => Now
 }
 
-export async function openGpuService(context: Needed): Promise<DialectDoor> {
+export interface GpuServiceDoor extends DialectDoor {
+  readonly routes: readonly DescribedRoute[]
+}
+
+export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
   const { folder, log, limits, clock, ...needed } = context
   const { numbers, close } = await DeviceNumbers.open(rememberedIn(folder), context.engine)
   const service = await createGpuService({
@@ -34,6 +40,7 @@ export async function openGpuService(context: Needed): Promise<DialectDoor> {
   const door = openDialect(NAME, service, log)
   return {
     ...door,
+    routes: below(`/${NAME}`, describedRoutes(context.presets.settings.maxTimeoutMs)),
     close: async () => {
       await door.close()
       await close()

@@ -195,6 +195,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const api = await createApi({
     ...shared,
     front,
+    described: [...openai.routes, ...gpuService.routes],
     blobs,
     gc,
     random: randomBytes,
@@ -226,6 +227,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     log,
     openSecret: (owner, name, sealed) => vault.open(owner, name, sealed),
     insecureSecrets: options.insecureSecrets ?? false,
+    deviceDifficulty: presets.source.settings.deviceDifficulty,
   })
   gateway.listen(api.server as Server)
   const firing = new Firing(shared)

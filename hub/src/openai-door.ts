@@ -1,9 +1,11 @@
 import type { RequestListener } from 'node:http'
 import type { Log } from '@stoker/files'
 import type { OpenAiContext } from './gateways/openai/context.ts'
+import { OPENAI_ROUTES } from './gateways/openai/described.ts'
 import { createOpenAi } from './gateways/openai/openai.ts'
 import { TokenFigures } from './gateways/openai/token-figures.ts'
 import { byPrefix } from './serving/by-prefix.ts'
+import { below, type DescribedRoute } from './serving/described-route.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 
 /** Where clients of OpenAI look for everything, behind the address they are given. */
@@ -17,6 +19,7 @@ interface Needed extends Omit<OpenAiContext, 'door' | 'failed' | 'figures' | 'st
 export interface OpenAiDoor {
   readonly front: (rest: RequestListener) => RequestListener
   readonly figures: { readonly text: string }
+  readonly routes: readonly DescribedRoute[]
   close(): Promise<void>
 }
 
@@ -29,5 +32,10 @@ export async function openOpenAi({ log, limits, ...needed }: Needed): Promise<Op
     door: new Doorkeeper(limits, needed.now),
     failed: error => log('error', `openai: ${error instanceof Error ? error.stack : String(error)}`),
   })
-  return { front: rest => byPrefix(PREFIX, service.request, rest), figures, close: service.close }
+  return {
+    front: rest => byPrefix(PREFIX, service.request, rest),
+    figures,
+    routes: below(PREFIX, OPENAI_ROUTES),
+    close: service.close,
+  }
 }

@@ -52,7 +52,9 @@ export class SessionTraffic {
     const { random, hub } = this.#ports
     const isShared = terms.preset !== null && random.chance(0.5)
     const task = isShared ? { session: null, preset: PRESET } : { session: id, preset: null }
-    this.#submit(Array.from({ length: random.between(1, 3) }, () => this.#task(task)))
+    // Every other session answers at once, and is asked more.
+    const isQuick = seq % 2 === 0
+    this.#submit(Array.from({ length: random.between(1, isQuick ? 12 : 3) }, () => this.#task(task, isQuick)))
     if (random.chance(0.05)) hub.execute({ kind: 'endSession', job: seq, reason: 'manual' }, ignore, ignore)
     if (random.chance(0.1)) hub.execute({ kind: 'keepSession', job: seq }, ignore, ignore)
     const [claim] = places.values()
@@ -62,7 +64,7 @@ export class SessionTraffic {
 
   #session(isPreset: boolean): JobSpec {
     const { random, hasGpus } = this.#ports
-    const [concurrency, queue] = [random.between(1, 3), random.between(0, 5)]
+    const [concurrency, queue] = [random.between(1, 3), random.pick([0, 2, 5, 30])]
     const [idleMs, lifetimeMs] = [random.pick([2_000, 8_000]), random.pick([20_000, 60_000])]
     return {
       ...PLAIN,
@@ -75,12 +77,16 @@ export class SessionTraffic {
     }
   }
 
-  #task(task: NonNullable<JobSpec['task']>): JobSpec {
+  #task(task: NonNullable<JobSpec['task']>, isQuick: boolean): JobSpec {
     const { random } = this.#ports
     return {
       ...PLAIN,
       ...{ name: 'task', type: 'task', task },
-      input: { runMs: random.pick([0, 10, 300, 3_000]), outBytes: random.pick([0, 100, 3_000]), failures: 0 },
+      input: {
+        runMs: random.pick(isQuick && random.chance(0.95) ? [0, 2, 10] : [0, 10, 300, 3_000]),
+        outBytes: random.pick([0, 100, 3_000]),
+        failures: 0,
+      },
       resources: { ...PLAIN.resources, cpus: 0 },
       priority: random.pick([0, 0, 5]),
       timeoutMs: random.chance(0.05) ? 1_000 : null,

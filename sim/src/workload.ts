@@ -1,5 +1,5 @@
 import type { Abilities, Gpu, Hardware, JobSpec } from '@stoker/protocol'
-import type { Introduction } from '../../worker/src/session/worker-session.ts'
+import type { Introduction } from '../../worker/src/session/session-words.ts'
 import type { Random } from './world/random.ts'
 
 const GB = 1_000_000_000

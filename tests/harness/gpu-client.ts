@@ -18,11 +18,11 @@ export interface GpuCall {
 
 /** A plain client, written as those of the old service are: nothing but HTTP and the documented text. */
 export class GpuClient {
-  readonly #url: string
+  readonly url: string
   readonly #key: string
 
   constructor(url: string, key: string) {
-    this.#url = url
+    this.url = url
     this.#key = key
   }
 
@@ -51,7 +51,7 @@ export class GpuClient {
     const { body, key = this.#key, headers = {} } = call
     const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body)
     return new Promise((resolve, reject) => {
-      const asked = request(this.#url + path, {
+      const asked = request(this.url + path, {
         method: call.method ?? (text === undefined ? 'GET' : 'POST'),
         agent: false,
         headers: {

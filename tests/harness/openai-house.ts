@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import OpenAI from 'openai'
+import type { ChildProgram } from './child-program.ts'
 import { House } from './house.ts'
 
 const echo = join(import.meta.dirname, '..', '..', 'jobs', 'echo-chat', 'worker.py')
@@ -25,9 +26,11 @@ export class OpenAiHouse {
   readonly house: House
   readonly client: OpenAI
   readonly token: string
+  readonly worker: ChildProgram
 
-  private constructor(house: House, token: string) {
+  private constructor(house: House, worker: ChildProgram, token: string) {
     this.house = house
+    this.worker = worker
     this.token = token
     this.client = this.clientWith(token)
   }
@@ -52,8 +55,8 @@ export class OpenAiHouse {
     await mkdir(house.path('hub', 'presets'), { recursive: true })
     await writeFile(house.path('hub', 'presets', 'model_presets.yaml'), JSON.stringify({ models }))
     await house.startHub()
-    await house.startWorker('w1', { args: ['--max-jobs', '32'] })
-    return new OpenAiHouse(house, (await readFile(house.path('hub', 'admin-token'), 'utf8')).trim())
+    const worker = await house.startWorker('w1', { args: ['--max-jobs', '32'] })
+    return new OpenAiHouse(house, worker, (await readFile(house.path('hub', 'admin-token'), 'utf8')).trim())
   }
 
   clientWith(apiKey: string): OpenAI {

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 import { parsePin, proxyFor, type Trust } from '@stoker/net'
 import { parseSize } from '@stoker/protocol'
+import { fetchesModels, metricsMs } from './env-settings.ts'
 
 export interface WorkerConfig {
   readonly hubUrl: string
@@ -27,6 +28,10 @@ export interface WorkerConfig {
   readonly modelsFolder: string | null
   /** Hosts of private networks that models may be fetched from. */
   readonly modelHosts: readonly string[]
+  /** Otherwise only models that are here are given. */
+  readonly fetchesModels: boolean
+  /** How often load is measured and told; null: as often as is usual. */
+  readonly metricsMs: number | null
   readonly log: { readonly format: LogFormat; readonly level: LogLevel }
   /** Ends when its stdin does: whoever started it is gone. */
   readonly supervised: boolean
@@ -94,6 +99,8 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     pulls: values['no-pull'] !== true,
     modelsFolder: values.models ?? process.env.MODEL_CACHE_DIR ?? null,
     modelHosts: values['model-host'] ?? [],
+    fetchesModels: fetchesModels(process.env),
+    metricsMs: metricsMs(process.env),
     log: logChoice({ format: values['log-format'], level: values['log-level'] }),
     supervised: values.supervised ?? false,
     cacheBytes: sizeOf('--cache-size is a size like 20GB', values['cache-size'], 0),

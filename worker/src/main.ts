@@ -76,7 +76,7 @@ async function main(config: WorkerConfig): Promise<void> {
   const hostSampler = new HostSampler()
   const gpuSampler = hardware.gpus.some(gpu => !gpu.simulated)
     ? new GpuSampler({
-        intervalMs: GPU_SAMPLE_MS,
+        intervalMs: config.metricsMs ?? GPU_SAMPLE_MS,
         restartDelayMs: attempt => nextDelayMs({ attempt, baseMs: 1000, maxMs: 60_000, random: Math.random }),
       })
     : null
@@ -117,6 +117,7 @@ async function main(config: WorkerConfig): Promise<void> {
       gpus: () => gpuSampler?.latest() ?? [],
       devices: () => watch.latest(),
       now,
+      everyMs: config.metricsMs,
     },
     now,
     steadyNow: () => performance.now(),
@@ -182,6 +183,7 @@ async function openModels(config: WorkerConfig, data: string): Promise<ModelStor
     emptyFolder,
     allowedFolders: config.allowedMounts,
     privateHosts: config.modelHosts,
+    fetches: config.fetchesModels,
   })
 }
 

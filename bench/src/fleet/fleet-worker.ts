@@ -1,8 +1,9 @@
 import type { AttemptReport, HostSample, Offer } from '@stoker/protocol'
 import { inlineEnd } from '../../../worker/src/executors/inline.ts'
 import { NativeLink } from '../../../worker/src/links/native-link.ts'
+import type { Introduction, SessionAction } from '../../../worker/src/session/session-words.ts'
 import { Spool } from '../../../worker/src/session/spool.ts'
-import { type Introduction, type SessionAction, WorkerSession } from '../../../worker/src/session/worker-session.ts'
+import { WorkerSession } from '../../../worker/src/session/worker-session.ts'
 
 const TICK_MS = 500
 /** As many samples as a hub keeps of a worker: a fleet that has just come weighs as much as one that is there for long. */

@@ -1,6 +1,6 @@
 import type { Hardware } from '@stoker/protocol'
 import { simulatedGpus } from '../../../worker/src/probe/simulated.ts'
-import type { Introduction } from '../../../worker/src/session/worker-session.ts'
+import type { Introduction } from '../../../worker/src/session/session-words.ts'
 
 const CLASSES = 10
 const GB = 1e9

@@ -10,6 +10,7 @@ import { examples } from '../output/examples.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, type Printer, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
+import { resolveSession, SESSION_HELP } from '../select/resolve-session.ts'
 import { gatherInput } from '../spec/spec-options.ts'
 
 type SendOptions = OutputOptions & {
@@ -21,13 +22,13 @@ type SendOptions = OutputOptions & {
 
 export function defineSend(command: Command, cli: Cli): void {
   withOutput(command.description('give a session a task and show its answer as it comes'))
-    .argument('<session>', 'id, or its last digits')
+    .argument('<session>', SESSION_HELP)
     .argument('[text...]', 'sent as the input "prompt"')
     .option('--input <KEY=VALUE>', 'a field of the input, JSON or text (repeatable)', gatherInput)
     .option('--timeout <duration>', 'how long the task may take')
     .option('--name <name>', 'name of the task')
     .option('--detach', 'do not wait for the answer')
-    .addHelpText('after', examples(['session send 0f1e2d3c4b5a "tell me a story"'], ['session send 5a --input n=3']))
+    .addHelpText('after', examples(['session send 0f1e2d3c4b5a "tell me a story"'], ['session send @echo --input n=3']))
     .action(async (ref: string, words: string[], options: SendOptions) =>
       cli.exitWith(await send(ref, words, options, cli)),
     )
@@ -40,7 +41,7 @@ async function send(ref: string, words: readonly string[], options: SendOptions,
   const task = { input, ...(timeout === undefined ? {} : { timeout }), ...(name === undefined ? {} : { name }) }
   const out = printerFor(cli.io, options)
   return withHub(cli.io, options, async client => {
-    const { id } = await client.sendTask(ref, task)
+    const { id } = await client.sendTask(await resolveSession(client, ref), task)
     if (options.detach === true) {
       out.show({ id, exitCode: null, job: null, result: null }, sendView)
       return EXIT.ok

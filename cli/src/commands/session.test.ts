@@ -6,6 +6,18 @@ const { hub, stoker } = useTestHub()
 const task = aJob({ type: 'task', state: 'queued' })
 const said = (event: string, data: object) => sse(event, { attempt: 1, stream: 'stdout', ...data })
 
+const ids = ['a', 'b', 'c', 'd'].map(digit => `0190a0a0-0000-7000-8000-00000000000${digit}`) as [
+  string,
+  string,
+  string,
+  string,
+]
+const aSession = {
+  ...{ reason: null, owner: 'ann', preset: null, worker: null, gpus: [], concurrency: 1, working: [], queued: 0 },
+  ...{ queue: 5, createdAt: '2026-01-01T00:00:00Z', readyAt: null, lastActivityAt: null, endedAt: null },
+  ...{ idleTimeoutSeconds: 300, maxLifetimeSeconds: 3600, restarts: 0, attempts: 1 },
+}
+
 function answerWith(events: string, state: 'succeeded' | 'failed' = 'succeeded'): unknown[] {
   const bodies: unknown[] = []
   hub().on('POST /api/v1/sessions/:id/tasks', ({ body }, response) => {
@@ -32,6 +44,41 @@ test('send shows the answer as it comes, and the whole text only if it did not c
   expect(bodies).toEqual([{ input: { prompt: 'tell me', n: 3 }, timeout: '9s' }])
   answerWith(said('text', { content: 'all at once' }))
   expect((await stoker(['session', 'send', '0c', 'x'])).stdout).toBe('all at once\n')
+})
+
+test('send shows what the whole text says beyond its pieces', async () => {
+  answerWith(said('text_delta', { delta: 'Hello ' }) + said('text', { content: 'Hello you' }))
+  expect((await stoker(['session', 'send', '0c', 'x'])).stdout).toBe('Hello you\n')
+  answerWith(said('text_delta', { delta: 'Helo' }) + said('text', { content: 'Hello you' }))
+  expect((await stoker(['session', 'send', '0c', 'x'])).stdout).toBe('Helo\nHello you\n')
+})
+
+test('last and @name are my newest session that lives, and of that name', async () => {
+  const session = (id: string, name: string, state: string) => ({ ...aSession, id, name, state })
+  const pages = new Map([
+    [null, { sessions: [session(ids[0], 'echo', 'ended'), session(ids[1], 'llm', 'waiting')], next: 'c1' }],
+    ['c1', { sessions: [session(ids[2], 'echo', 'working'), session(ids[3], 'echo', 'waiting')], next: null }],
+  ])
+  hub().on('GET /api/v1/me', (_, response) => reply(response, 200, { owner: 'ann', role: 'submit', tokenId: 't' }))
+  hub().on('GET /api/v1/sessions', ({ query }, response) => {
+    expect(query.get('owner')).toBe('ann')
+    reply(response, 200, pages.get(query.get('cursor')))
+  })
+  answerWith(said('text', { content: 'x' }))
+  const asked = async (word: string) => {
+    const { code, stderr } = await stoker(['session', 'send', word, 'x'])
+    return code === 0
+      ? hub()
+          .seen.findLast(({ path }) => path.endsWith('/tasks'))
+          ?.path.split('/')
+          .at(-2)
+      : stderr
+  }
+  expect(await asked('last')).toBe(ids[1])
+  expect(await asked('@echo')).toBe(ids[2])
+  expect(await asked('@echo~1')).toBe(ids[3])
+  expect(await asked('@ecko')).toContain('"@ecko" names no session: ann has 0 named "ecko" that live')
+  expect((await stoker(['session', 'show', 'last~9'])).code).toBe(3)
 })
 
 test('send gives the result as JSON, and ends as the task did', async () => {

@@ -6,6 +6,7 @@ import { withHub } from '../connect.ts'
 import { examples } from '../output/examples.ts'
 import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
 import { sessionEndedView, sessionPageView, sessionView } from '../output/session-views.ts'
+import { resolveSession, SESSION_HELP } from '../select/resolve-session.ts'
 import { specFromWords } from '../spec/spec-from-words.ts'
 import { applySpecOptions, type SpecOptions, wholeNumber, withSpecOptions } from '../spec/spec-options.ts'
 import { defineSend } from './session-send.ts'
@@ -33,19 +34,19 @@ export function define(command: Command, cli: Cli): void {
   defineList(command.command('list'), cli)
   const about = (name: string, text: string, ask: (client: Client, ref: string) => Promise<SessionView>) =>
     withOutput(command.command(name).description(text))
-      .argument('<session>', 'id, or its last digits')
+      .argument('<session>', SESSION_HELP)
       .action((ref: string, options: OutputOptions) =>
         withHub(cli.io, options, async client => {
-          printerFor(cli.io, options).show(await ask(client, ref), sessionView)
+          printerFor(cli.io, options).show(await ask(client, await resolveSession(client, ref)), sessionView)
         }),
       )
   about('show', 'show a session with its tasks', (client, ref) => client.session(ref))
   about('keepalive', 'let its idle time begin anew', (client, ref) => client.keepSession(ref))
   withOutput(command.command('end').description('ask a session to leave; tasks that wait for it fail'))
-    .argument('<session>', 'id, or its last digits')
+    .argument('<session>', SESSION_HELP)
     .action((ref: string, options: OutputOptions) =>
       withHub(cli.io, options, async client => {
-        printerFor(cli.io, options).show(await client.endSession(ref), sessionEndedView)
+        printerFor(cli.io, options).show(await client.endSession(await resolveSession(client, ref)), sessionEndedView)
       }),
     )
 }

@@ -3,6 +3,7 @@ import type { Job } from '@stoker/protocol'
 import type { Io, Out } from '../io.ts'
 import { plainText } from '../output/plain-text.ts'
 import { Screen } from './screen.ts'
+import { SpokenPieces } from './spoken-pieces.ts'
 import { type Standing, standingOf, statusText } from './status-line.ts'
 
 export interface FollowJobOptions {
@@ -16,7 +17,7 @@ export interface FollowJobOptions {
   readonly signal: AbortSignal
 }
 
-/** Shows a job live until it has ended, over lost connections too, and gives the ended job. A whole text is not shown again after its pieces. */
+/** Shows a job live until it has ended, over lost connections too, and gives the ended job. Of a whole text only what its pieces did not say is shown. */
 export async function followJob(client: Client, id: string, io: Io, options: FollowJobOptions): Promise<Job> {
   const screen = new Screen(io)
   const note = (text: string) => screen.note(() => options.note(text))
@@ -26,7 +27,7 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
   }
   const ticking = options.hasStatus && io.stderr.isTTY ? setInterval(refresh, 1000) : undefined
   let isAway = false
-  let hasDeltas = false
+  const pieces = new SpokenPieces()
   const onLost = () => {
     if (!isAway) note('the hub is away; the job goes on, waiting for the hub')
     isAway = true
@@ -38,8 +39,7 @@ export async function followJob(client: Client, id: string, io: Io, options: Fol
       if (event.event === 'end') return event.job
       if (event.event === 'job') noteChange(standing?.job ?? null, event.job, note)
       standing = standingOf(standing, io.now(), newsOf(event, output))
-      show(event, screen, options, hasDeltas)
-      if (event.event === 'text_delta' || event.event === 'text') hasDeltas = event.event === 'text_delta'
+      show(event, screen, options, pieces)
       refresh()
     }
   } finally {
@@ -62,16 +62,18 @@ function newsOf(event: JobEvent, hasOutput: boolean): Parameters<typeof standing
   return { percent: numberOf(data.percent ?? data.progress), operation: textOf(data.operation ?? data.message) }
 }
 
-/** A whole text after its parts says nothing new: it ends their line. */
-function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOptions, hasDeltas: boolean): void {
+function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOptions, pieces: SpokenPieces): void {
   if ('job' in event) return
   const { data } = event
   const out = data.stream === 'stderr' ? stderr : stdout
   if (out === null) return
   if (event.event === 'logs') screen.line(out, textOf(data.log ?? data.message) ?? JSON.stringify(data))
-  if (event.event === 'text_delta') screen.raw(out, textOf(data.delta ?? data.text ?? data.text_delta) ?? '')
-  if (event.event === 'text' && hasDeltas) screen.raw(out, '\n')
-  else if (event.event === 'text') screen.line(out, textOf(data.content ?? data.text) ?? JSON.stringify(data))
+  if (event.event === 'text_delta')
+    screen.raw(out, pieces.add(textOf(data.delta ?? data.text ?? data.text_delta) ?? ''))
+  if (event.event !== 'text') return
+  const { rest, isNew } = pieces.close(textOf(data.content ?? data.text) ?? JSON.stringify(data))
+  if (isNew) screen.line(out, rest)
+  else screen.raw(out, `${rest}\n`)
 }
 
 function noteChange(before: Job | null, job: Job, note: (text: string) => void): void {

@@ -21,13 +21,19 @@ export const SELECTOR_WORDS: readonly string[] = ['last', ...Object.keys(STATE_W
 const ID = /^[0-9a-f-]{4,36}$/i
 const NEWEST = /^(last|@.+?)(?:~(\d{1,4}))?$/
 
+/** `last`, `last~2`, `@name` or `@name~1`; null for any other word. */
+export function parseNewest(word: string): Extract<Selector, { kind: 'newest' }> | null {
+  const [, base, back] = NEWEST.exec(word) ?? []
+  if (base === undefined) return null
+  return { kind: 'newest', name: base === 'last' ? null : base.slice(1), back: Number(back ?? 0) }
+}
+
 /** An id or its end, `last`, `last~2`, `@name`, `@name~1`, or the word of a state. */
 export function parseSelector(word: string): Selector {
   const states = Object.hasOwn(STATE_WORDS, word) ? STATE_WORDS[word] : undefined
   if (states !== undefined) return { kind: 'state', states }
-  const [, base, back] = NEWEST.exec(word) ?? []
-  if (base !== undefined)
-    return { kind: 'newest', name: base === 'last' ? null : base.slice(1), back: Number(back ?? 0) }
+  const newest = parseNewest(word)
+  if (newest !== null) return newest
   if (ID.test(word)) return { kind: 'id', id: word }
   const close = nearest(word, SELECTOR_WORDS)
   throw new Failure(`"${word}" names no job${close === null ? '' : `; did you mean "${close}"?`}`, {

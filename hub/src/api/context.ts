@@ -10,6 +10,7 @@ import type { Streams } from '../outputs/port.ts'
 import type { PresetSource } from '../presets/expand-preset.ts'
 import type { WarmthOf } from '../presets/keep-warm.ts'
 import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
+import type { DescribedRoute } from '../serving/described-route.ts'
 import type { JobWatch } from '../serving/job-watch.ts'
 import type { OpenStreams } from '../serving/open-streams.ts'
 import type { RateLimits } from '../serving/rate-limit.ts'
@@ -53,6 +54,8 @@ export interface ApiContext {
   readonly limits?: RateLimits | undefined
   /** Puts other services of the hub before the API, on the same listener. */
   readonly front?: ((api: RequestListener) => RequestListener) | undefined
+  /** The routes of those services: they are in the document too. */
+  readonly described?: readonly DescribedRoute[] | undefined
   readonly logger?: FastifyBaseLogger | undefined
 }
 

@@ -135,7 +135,7 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addServiceRoutes(api, context)
   addGcRoutes(api, context)
   addMetricsRoute(api, context)
-  addOpenApiRoute(api)
+  addOpenApiRoute(api, context)
   addDocsRoutes(api)
 }
 

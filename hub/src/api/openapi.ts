@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger'
 import { jsonSchemaTransform } from 'fastify-type-provider-zod'
+import { type DescribedRoute, pathsOf } from '../serving/described-route.ts'
 import type { Api, ApiContext } from './context.ts'
 
 /** In the order of the reference page. */
@@ -16,6 +17,8 @@ const TAGS = [
   'tokens',
   'listeners',
   'hub',
+  'openai',
+  'gpu-service',
 ]
 
 /** The document is made from the schemas the routes carry; it must be registered before them. */
@@ -33,6 +36,12 @@ export async function describeRoutes(api: Api, { version }: ApiContext): Promise
       components: {
         securitySchemes: {
           token: { type: 'http', scheme: 'bearer' },
+          key: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'x-api-key',
+            description: 'A token of the hub, or INTERNAL_API_KEY',
+          },
           worker: { type: 'apiKey', in: 'header', name: 'authorization', description: 'Worker <id>:<secret>' },
         },
       },
@@ -45,16 +54,23 @@ export async function describeRoutes(api: Api, { version }: ApiContext): Promise
   })
 }
 
+type Document = Exclude<ReturnType<Api['swagger']>, string>
+
 /** The document as text, made once: routes do not change after the start. */
-export function addOpenApiRoute(api: Api): void {
+export function addOpenApiRoute(api: Api, { described = [] }: ApiContext): void {
   let text: string | null = null
   api.get('/openapi.json', {
     schema: { hide: true },
     handler: async (_request, reply) => {
-      text ??= JSON.stringify(api.swagger())
+      text ??= JSON.stringify(withRoutes(api.swagger() as Document, described))
       return reply.header('content-type', 'application/json; charset=utf-8').send(text)
     },
   })
+}
+
+/** The document of the API, with the routes of the services beside it. */
+function withRoutes(document: Document, described: readonly DescribedRoute[]): object {
+  return { ...document, paths: { ...document.paths, ...(closed(pathsOf(described)) as object) } }
 }
 
 /** Only "any JSON" refers to anything, namely itself, through a definition that has no place in the document: here it is the schema of anything. */

@@ -1,4 +1,5 @@
-import { type JobRow, Refused, readSpec } from '@stoker/protocol'
+import { type JobRow, Refused, readSpec, taskTarget } from '@stoker/protocol'
+import type { State } from '../engine/state.ts'
 import type { Queries } from '../store/port.ts'
 import type { Caller } from './auth.ts'
 import { findJob } from './job-ref.ts'
@@ -13,6 +14,15 @@ export async function findSession(queries: Queries, caller: Caller, ref: string)
   if (readSpec(row.spec).session === null)
     throw new Refused('session.not_found', `${row.id} is a job of type ${row.type}, and no session`)
   return row
+}
+
+/** The number of a live session the caller may use, by its whole id: found without the store, whose newest rows may still be made. */
+export function liveSession(state: State, { owner, role }: Caller, id: string): number | null {
+  for (const seq of state.targets.get(taskTarget({ session: id, preset: null }))?.sessions ?? []) {
+    const session = state.sessions.get(seq)
+    if (session !== undefined && (role === 'admin' || session.owner === owner)) return seq
+  }
+  return null
 }
 
 function noneText(ref: string): string {

@@ -1,4 +1,5 @@
 import { isTerminal, type JobRow, readSpec, type SessionPhase, type SessionView, sessionEnd } from '@stoker/protocol'
+import { countAhead } from '../engine/look-ahead.ts'
 import { type SessionState, targetsOf } from '../engine/sessions.ts'
 import type { State } from '../engine/state.ts'
 import type { RouteContext } from './context.ts'
@@ -34,7 +35,7 @@ function lookAt(state: State, row: JobRow): Look {
   const id = row.worker
   return {
     isReady: active?.state === 'running' && session !== undefined && session.readyAt !== null,
-    tasks: session === undefined ? [] : [...session.places.values()].map(({ job }) => job),
+    tasks: session === undefined ? [] : inPlaces(session),
     queued: session === undefined ? 0 : queuedFor(state, session),
     endsBy: session?.endsBy ?? null,
     readyAt: session?.readyAt ?? null,
@@ -43,8 +44,13 @@ function lookAt(state: State, row: JobRow): Look {
   }
 }
 
+/** What was given ahead stands behind these. */
+function inPlaces({ places, terms }: SessionState): readonly number[] {
+  return [...places.values()].slice(0, terms.concurrency).map(({ job }) => job)
+}
+
 function queuedFor(state: State, session: SessionState): number {
-  return targetsOf(session).reduce((sum, name) => sum + (state.targets.get(name)?.queued ?? 0), 0)
+  return targetsOf(session).reduce((sum, name) => sum + (state.targets.get(name)?.queued ?? 0), countAhead(session))
 }
 
 function view(row: JobRow, look: Look, ids: ReadonlyMap<number, string>): SessionView {

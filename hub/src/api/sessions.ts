@@ -17,7 +17,7 @@ import { callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { cursorAfter, parseCursor } from './cursor.ts'
 import { readSpecs } from './read-specs.ts'
-import { findSession } from './session-ref.ts'
+import { findSession, liveSession } from './session-ref.ts'
 import { viewSessions } from './session-views.ts'
 import { acceptJobs, idempotencyKey } from './submit.ts'
 import { checkAllButBody, checkAndKeepBody, refuseValue } from './validation.ts'
@@ -154,10 +154,13 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
     validatorCompiler: checkAndKeepBody,
     onRequest: act,
     handler: async (request, reply) => {
-      const session = await findSession(queries, callerOf(request), request.params.id)
+      const caller = callerOf(request)
+      const isLive = await engine.read(state => liveSession(state, caller, request.params.id) !== null)
+      const session = isLive ? request.params : await findSession(queries, caller, request.params.id)
       const spec = { ...request.body, type: 'task', task: { session: session.id } }
-      const row = await accept(request, spec).catch((error: unknown) => {
-        if (error instanceof Refused && error.code === 'session.not_found') refuseEnded(session)
+      const row = await accept(request, spec).catch(async (error: unknown) => {
+        if (error instanceof Refused && error.code === 'session.not_found')
+          refuseEnded(await findSession(queries, caller, session.id))
         throw error
       })
       return reply.code(201).send(await viewJob(context, row))

@@ -128,6 +128,7 @@ function lastAttempt(row: JobRow, live: LiveLook): Attempt | null {
     state: (row.attemptState ?? 'ended') as Attempt['state'],
     outcome: row.outcome,
     isolation: row.isolation as Attempt['isolation'],
+    containerId: row.containerId,
     gpus: row.gpus === null ? [] : JSON.parse(row.gpus),
     placedAt: isoTime(row.placedAt),
     startedAt: isoTimeOrNull(row.runningAt),
@@ -148,11 +149,12 @@ type EarlierBody = Pick<
   readonly placedAt: number
   readonly runningAt: number | null
   readonly endedAt: number | null
+  readonly containerId?: string
 }
 
 function earlierAttempt({ number, epoch, worker, body }: AttemptRow, live: LiveLook): Attempt {
-  const { outcome, isolation, gpus, placedAt, runningAt, endedAt, exitCode, signal, error, note, usage }: EarlierBody =
-    JSON.parse(body)
+  const earlier: EarlierBody = JSON.parse(body)
+  const { outcome, isolation, gpus, placedAt, runningAt, endedAt, exitCode, signal, error, note, usage } = earlier
   return {
     number,
     epoch,
@@ -160,6 +162,7 @@ function earlierAttempt({ number, epoch, worker, body }: AttemptRow, live: LiveL
     state: 'ended',
     outcome,
     isolation,
+    containerId: earlier.containerId ?? null,
     gpus,
     placedAt: isoTime(placedAt),
     startedAt: isoTimeOrNull(runningAt),

@@ -69,11 +69,12 @@ const APPLIERS: Appliers = {
   starting: (state, { job }) => {
     setAttemptState(state, activeOf(state, job), 'starting')
   },
-  running: (state, { job, at, isolation }) => {
+  running: (state, { job, at, isolation, containerId }) => {
     const active = activeOf(state, job)
     setAttemptState(state, active, active.state === 'stopping' ? 'stopping' : 'running')
     active.runningAt = at
     active.isolation = isolation
+    active.containerId = containerId ?? active.containerId
     const session = state.sessions.get(job)
     if (session === undefined) return
     touchSession(session, at)
@@ -145,6 +146,7 @@ function applyPlaced(state: State, change: ChangeOf<'placed'>): void {
     state: 'leased',
     runningAt: null,
     isolation: null,
+    containerId: null,
     cancelBy: null,
     newsAt: Number.NaN,
   }
@@ -181,8 +183,8 @@ function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void
 
 function applyLost(state: State, change: ChangeOf<'lost'>): void {
   const active = deactivate(state, change.job)
-  const { claim, placedAt, runningAt, isolation } = active
-  workerOf(state, claim.worker).lost.set(claimKey(claim), { claim, placedAt, runningAt, isolation })
+  const { claim, placedAt, runningAt, isolation, containerId } = active
+  workerOf(state, claim.worker).lost.set(claimKey(claim), { claim, placedAt, runningAt, isolation, containerId })
   countMove(state, active.bucket, 'active', 'queued')
   requeue(state, active, active.failures, change.lost)
   vacate(state, change.job)
@@ -205,6 +207,7 @@ function applyResumed(state: State, change: ChangeOf<'resumed'>): void {
     state: lost.runningAt === null ? 'starting' : 'running',
     runningAt: lost.runningAt,
     isolation: lost.isolation,
+    containerId: lost.containerId,
     cancelBy: null,
     newsAt: Number.NaN,
   })

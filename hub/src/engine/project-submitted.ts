@@ -88,6 +88,7 @@ function newJobRow(
     result: null,
     groupId,
     session: null,
+    containerId: null,
   }
 }
 

@@ -39,6 +39,7 @@ const PROJECTORS: Projectors = {
       runningAt: null,
       attemptEndedAt: null,
       isolation: null,
+      containerId: null,
       exitCode: null,
       signal: null,
       error: null,
@@ -48,10 +49,11 @@ const PROJECTORS: Projectors = {
     }),
   ],
   starting: ({ job }) => [setJob(job, { attemptState: 'starting' })],
-  running: ({ job, at, isolation }, state) => {
-    const stopping = state.active.get(job)?.state === 'stopping'
-    const first = state.active.get(job)?.claim.attempt === 1 ? { startedAt: at } : {}
-    return [setJob(job, { attemptState: stopping ? 'stopping' : 'running', runningAt: at, isolation, ...first })]
+  running: ({ job, at, isolation, containerId }, state) => {
+    const attemptState = state.active.get(job)?.state === 'stopping' ? 'stopping' : 'running'
+    const first = state.active.get(job)?.claim.attempt === 1 ? { startedAt: at } : NOTHING
+    const inside = containerId === undefined ? NOTHING : { containerId }
+    return [setJob(job, { attemptState, runningAt: at, isolation, ...first, ...inside })]
   },
   stopRequested: ({ job, by, endsSession }) => [
     setJob(job, { attemptState: 'stopping', cancelBy: by }),
@@ -206,7 +208,7 @@ function attemptRow(
   claimed: number,
   end: Record<string, unknown>,
 ): AttemptRow {
-  const { claim, placedAt, runningAt, isolation } = active
+  const { claim, placedAt, runningAt, isolation, containerId } = active
   const body = {
     owner: claim.owner,
     gpus: claim.gpus,
@@ -222,6 +224,7 @@ function attemptRow(
     memoryMb: claim.memoryMb,
     groupId: claim.groupId,
     ...(claim.session === null ? NOTHING : { session: claim.session }),
+    ...(containerId === null ? NOTHING : { containerId }),
     ...end,
   }
   return {

@@ -75,6 +75,7 @@ export interface RecoveredActive {
   readonly cancelBy: string | null
   readonly isolation: string | null
   readonly session: number | null
+  readonly containerId: string | null
 }
 
 export interface RecoveredJob {
@@ -174,6 +175,7 @@ export class Recovering {
       state: row.attemptState,
       runningAt: row.runningAt,
       isolation: row.isolation as ActiveJob['isolation'],
+      containerId: row.containerId,
       cancelBy: row.cancelBy,
       newsAt: now.lease,
     }
@@ -233,7 +235,8 @@ function restoreLost(state: State, row: AttemptRow): Claim | null {
   const worker = state.workers.get(row.worker)
   if (worker === undefined) return null
   const body: Omit<Claim, 'job' | 'epoch' | 'attempt' | 'worker'> &
-    Pick<ActiveJob, 'placedAt' | 'runningAt' | 'isolation'> = JSON.parse(row.body)
+    Pick<ActiveJob, 'placedAt' | 'runningAt' | 'isolation'> &
+    Partial<Pick<ActiveJob, 'containerId'>> = JSON.parse(row.body)
   const claim: Claim = {
     job: row.job,
     epoch: row.epoch,
@@ -252,6 +255,7 @@ function restoreLost(state: State, row: AttemptRow): Claim | null {
     placedAt: body.placedAt,
     runningAt: body.runningAt,
     isolation: body.isolation,
+    containerId: body.containerId ?? null,
   })
   takeClaim(state, claim)
   return claim

@@ -1,38 +1,14 @@
-import type { JobSpecInput } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createChecker } from '../verify/checker.ts'
-import { hearReady } from './sessions.ts'
 import { aHello, aJob, TestHouse } from './test-house.ts'
 import { lostByRestart } from './test-restart.ts'
+import { aPresetTask, aSession, aTask, SessionHouse } from './test-session-house.ts'
 
-let house: TestHouse
+let house: SessionHouse
 beforeEach(() => {
-  house = new TestHouse()
+  house = new SessionHouse()
   house.join(aHello('w'))
 })
-
-afterEach(() => {
-  const checker = createChecker()
-  for (const { commit } of house.journal) if (commit.journal !== null) checker.commit(commit.journal)
-  expect(checker.problems).toEqual([])
-})
-
-type SessionInput = NonNullable<JobSpecInput['session']>
-
-function aSession(id: string, session: SessionInput = {}, spec: JobSpecInput = {}) {
-  return aJob({ command: 'serve', session, ...spec }, id)
-}
-
-const aTask = (session: string, spec: JobSpecInput = {}) => aJob({ type: 'task', task: { session }, ...spec })
-const aPresetTask = (preset: string) => aJob({ type: 'task', task: { preset } })
-
-/** A session that runs and is ready. */
-function warm(id: string, session: SessionInput = {}, spec: JobSpecInput = {}, worker = 'w'): number {
-  const seq = house.submit(aSession(id, session, spec))
-  house.report(worker, house.running(house.fenceOf(seq)))
-  hearReady(house.state, house.fenceOf(seq), true, house.now.wall)
-  return seq
-}
+afterEach(() => expect(house.problems).toEqual([]))
 
 function reasonOf(job: number): string | null {
   const ends = house.journal.flatMap(({ changes }) => changes)
@@ -41,7 +17,7 @@ function reasonOf(job: number): string | null {
 }
 
 it('gives tasks to a running session, as many as it has places, and takes nothing of its worker for them', () => {
-  const session = warm('s', { concurrency: 2 })
+  const session = house.warm('s', { concurrency: 2 })
   const before = { ...house.state.workers.get('w') }
   const first = house.submit(aTask('s'), aTask('s'), aTask('s'))
   expect([0, 1, 2].map(n => house.stateOf(first + n))).toEqual(['active', 'active', 'queued'])
@@ -66,7 +42,7 @@ it('places nothing in a session that is queued or starting, and everything once 
 })
 
 it('refuses tasks for sessions that are unknown, of another owner, full or on their way out', () => {
-  const session = warm('s', { queue: 1 })
+  const session = house.warm('s', { queue: 1 })
   const refusal = (...args: Parameters<TestHouse['submitAs']>) => {
     try {
       house.submitAs(...args)
@@ -86,15 +62,15 @@ it('refuses tasks for sessions that are unknown, of another owner, full or on th
 })
 
 it('lets an admin use the session of another owner', () => {
-  warm('s')
+  house.warm('s')
   house.run({ kind: 'submit', owner: 'bob', jobs: [aTask('s')], key: null, failFast: false, isAdmin: true })
   expect(house.state.sessions.get(1)?.places.size).toBe(1)
 })
 
 it('shares sessions of a preset among owners: ready ones first, then the least busy', () => {
   const preset = { preset: 'm/p' }
-  const first = warm('a', { concurrency: 2 }, preset)
-  const second = warm('b', { concurrency: 2 }, preset)
+  const first = house.warm('a', { concurrency: 2 }, preset)
+  const second = house.warm('b', { concurrency: 2 }, preset)
   const third = house.submit(aSession('c', {}, preset))
   house.report('w', house.running(house.fenceOf(third)))
   const tasks = Array.from({ length: 5 }, () => house.submitAs('bob', aPresetTask('m/p')))
@@ -103,7 +79,7 @@ it('shares sessions of a preset among owners: ready ones first, then the least b
 })
 
 it('takes the highest priority first, then the oldest task', () => {
-  const session = warm('s')
+  const session = house.warm('s')
   const [busy, low, high] = [0, 0, 5].map(priority => house.submit(aTask('s', { priority })))
   house.report('w', house.ended(house.fenceOf(busy ?? 0), 'completed'))
   expect([house.stateOf(low ?? 0), house.stateOf(high ?? 0)]).toEqual(['queued', 'active'])
@@ -111,7 +87,7 @@ it('takes the highest priority first, then the oldest task', () => {
 })
 
 it('ends a session that waited too long without a task; tasks and keepalive put that off', () => {
-  const session = warm('s', { idleTimeout: '10s' })
+  const session = house.warm('s', { idleTimeout: '10s' })
   house.pass(8, ['w'])
   house.run({ kind: 'keepSession', job: session })
   house.pass(8, ['w'])
@@ -128,7 +104,7 @@ it('ends a session that waited too long without a task; tasks and keepalive put 
 })
 
 it('lets a session of a changed preset finish what it has, gives it no more, and ends it', () => {
-  const old = warm('s', { concurrency: 1 }, { preset: 'm/p' })
+  const old = house.warm('s', { concurrency: 1 }, { preset: 'm/p' })
   const busy = house.submit(aPresetTask('m/p'))
   expect(house.run({ kind: 'outdateSession', job: old })).toEqual({ effect: 'working' })
   const own = house.submit(aTask('s'))
@@ -138,14 +114,14 @@ it('lets a session of a changed preset finish what it has, gives it no more, and
   house.report('w', house.ended(house.fenceOf(own), 'completed'))
   house.pass(1, ['w'])
   expect(house.state.active.get(old)).toMatchObject({ state: 'stopping', cancelBy: 'preset_changed' })
-  const fresh = warm('t', {}, { preset: 'm/p' })
+  const fresh = house.warm('t', {}, { preset: 'm/p' })
   expect(house.state.active.get(next)?.claim.session?.job).toBe(fresh)
   house.report('w', house.ended(house.fenceOf(old), 'completed'))
   expect([house.stateOf(old), reasonOf(old)]).toEqual(['succeeded', 'preset_changed'])
 })
 
 it('ends an outdated session at once if it has nothing to do, or has not started', () => {
-  const idle = warm('s', {}, { preset: 'm/p' })
+  const idle = house.warm('s', {}, { preset: 'm/p' })
   expect(house.run({ kind: 'outdateSession', job: idle })).toEqual({ effect: 'stopping' })
   const queued = house.submit(aSession('t', {}, { preset: 'm/p', resources: { cpus: 900 } }))
   expect(house.run({ kind: 'outdateSession', job: queued })).toEqual({ effect: 'ended' })
@@ -160,7 +136,7 @@ it('never ends a session for idleness before it was ready', () => {
 })
 
 it('ends a session after its lifetime, at work or not, and fails what waited for it alone', () => {
-  const session = warm('s', { maxLifetime: '10s', idleTimeout: '1h' })
+  const session = house.warm('s', { maxLifetime: '10s', idleTimeout: '1h' })
   const [placed, waiting] = [house.submit(aTask('s')), house.submit(aTask('s'))]
   house.pass(11, ['w'])
   expect(house.state.active.get(session)?.cancelBy).toBe('max_lifetime')
@@ -177,7 +153,7 @@ it('ends a session after its lifetime, at work or not, and fails what waited for
 })
 
 it('fails a task that is let go after its session has ended, and tasks of a session that never started', () => {
-  const session = warm('s')
+  const session = house.warm('s')
   const held = house.submit(aTask('s', { hold: true }))
   house.run({ kind: 'endSession', job: session, reason: 'manual' })
   house.report('w', house.ended(house.fenceOf(session), 'completed'))
@@ -196,7 +172,7 @@ it('fails a task that is let go after its session has ended, and tasks of a sess
 
 it('keeps tasks of a preset for another session when one ends', () => {
   const preset = { preset: 'm/p' }
-  const session = warm('a', {}, preset)
+  const session = house.warm('a', {}, preset)
   const [busy, waiting] = [house.submit(aPresetTask('m/p')), house.submit(aPresetTask('m/p'))]
   house.report(
     'w',
@@ -204,106 +180,14 @@ it('keeps tasks of a preset for another session when one ends', () => {
     house.ended(house.fenceOf(session), 'failed', 'exited with code 1'),
   )
   expect([house.stateOf(session), house.stateOf(waiting)]).toEqual(['failed', 'queued'])
-  warm('b', {}, preset)
+  house.warm('b', {}, preset)
   expect(house.stateOf(waiting)).toBe('active')
-})
-
-it('starts a session again after a crash, under the same id, and its tasks go on there', () => {
-  const session = warm('s', { restarts: 1, queue: 5 })
-  const [busy, waiting] = [house.submit(aTask('s')), house.submit(aTask('s'))]
-  house.report(
-    'w',
-    house.ended(house.fenceOf(busy), 'failed', 'exited with code 1'),
-    house.ended(house.fenceOf(session), 'failed', 'exited with code 1'),
-  )
-  expect([house.stateOf(session), house.stateOf(busy), house.stateOf(waiting)]).toEqual(['waiting', 'failed', 'queued'])
-  house.pass(2, ['w'])
-  house.report('w', house.running(house.fenceOf(session)))
-  expect(house.state.active.get(waiting)?.claim.session).toEqual({ ...house.fenceOf(session), attempt: 2 })
-  expect(lostByRestart(house)).toBeNull()
-})
-
-it('loses tasks with the attempt of their session if its worker did not end them before', () => {
-  const session = warm('s', { restarts: 1 })
-  const task = house.submit(aTask('s'))
-  house.report('w', house.ended(house.fenceOf(session), 'failed', 'crashed'))
-  expect(house.stateOf(task)).toBe('queued')
-  expect(house.state.workers.get('w')?.lost.size).toBe(0)
-  expect(lostByRestart(house)).toBeNull()
-})
-
-it('loses session and tasks together when their worker is silent, and takes both back when it returns', () => {
-  const session = warm('s', { idleTimeout: '1h' })
-  house.pass(600, ['w'])
-  const task = house.submit(aTask('s'))
-  house.report('w', house.running(house.fenceOf(task)))
-  const fences = [house.fenceOf(session), house.fenceOf(task)]
-  house.pass(20)
-  expect([house.stateOf(session), house.stateOf(task)]).toEqual(['active', 'active'])
-  house.pass(20)
-  expect([house.stateOf(session), house.stateOf(task)]).toEqual(['queued', 'queued'])
-  expect(lostByRestart(house)).toBeNull()
-  house.run({ kind: 'returned', worker: 'w' })
-  expect([house.fenceOf(session), house.fenceOf(task)]).toEqual(fences)
-  expect(house.state.sessions.get(session)?.places.size).toBe(1)
-  expect(lostByRestart(house)).toBeNull()
-})
-
-it('takes no task back whose session began anew elsewhere, but believes the end of one nobody else began', () => {
-  const session = warm('s', { concurrency: 2 })
-  const [one, two] = [house.submit(aTask('s')), house.submit(aTask('s'))]
-  const [lostOne, lostTwo] = [house.fenceOf(one), house.fenceOf(two)]
-  house.pass(13)
-  house.join(aHello('x'))
-  expect(house.fenceOf(session).attempt).toBe(2)
-  house.run({ kind: 'returned', worker: 'w' })
-  expect([house.stateOf(one), house.stateOf(two)]).toEqual(['queued', 'queued'])
-  house.report('w', house.ended(lostOne, 'completed'))
-  expect([house.stateOf(one), house.stateOf(two)]).toEqual(['succeeded', 'queued'])
-  house.report('x', house.running(house.fenceOf(session)))
-  expect(house.state.active.get(two)?.claim.worker).toBe('x')
-  house.report('w', house.ended(lostTwo, 'completed'))
-  expect(house.stateOf(two)).toBe('active')
-  expect(house.state.sessions.get(session)?.places.size).toBe(1)
-  expect(lostByRestart(house)).toBeNull()
-})
-
-it('offers a task again that its worker never took up, and loses those of a session it came back without', () => {
-  const session = warm('s', { concurrency: 2 })
-  const [taken, offered] = [house.submit(aTask('s')), house.submit(aTask('s'))]
-  house.report('w', house.running(house.fenceOf(taken)))
-  const holding = [session, taken].map(job => ({ fence: house.fenceOf(job), state: 'running' as const, startedAt: 0 }))
-  const again = house.join(aHello('w', { holding, nextBatch: 3 }))
-  expect(again.reoffer).toEqual([house.fenceOf(offered)])
-  house.join(aHello('w', { bootId: 'boot-2', nextBatch: 3 }))
-  expect([session, taken, offered].map(job => house.stateOf(job))).toEqual(['active', 'queued', 'queued'])
-  expect(house.fenceOf(session).attempt).toBe(2)
-  expect(house.state.workers.get('w')?.lost.size).toBe(0)
-})
-
-it('knows from a hello that a session runs, though nobody reported that', () => {
-  const session = house.submit(aSession('s'))
-  const task = house.submit(aTask('s'))
-  const holding = [{ fence: house.fenceOf(session), state: 'running' as const, startedAt: 0 }]
-  house.join(aHello('w', { holding }))
-  expect([house.state.active.get(session)?.state, house.stateOf(task)]).toEqual(['running', 'active'])
-  house.report('w', house.running(house.fenceOf(session)))
-  expect(house.state.active.get(session)?.isolation).toBe('inline')
-})
-
-it('lets a session rest that declined a task, instead of asking it again at once', () => {
-  warm('s')
-  const task = house.submit(aTask('s'))
-  house.report('w', { kind: 'declined', fence: house.fenceOf(task), at: 0, reason: 'no such session' })
-  expect(house.stateOf(task)).toBe('queued')
-  house.pass(2, ['w'])
-  expect(house.stateOf(task)).toBe('active')
 })
 
 it('drops the least recently used idle session when a job needs its GPU, and no session that works', () => {
   house.join(aHello('g', { gpus: 2 }))
   const gpu = { resources: { gpus: 1 } }
-  const [old, young] = [warm('old', {}, gpu, 'g'), warm('young', {}, gpu, 'g')]
+  const [old, young] = [house.warm('old', {}, gpu, 'g'), house.warm('young', {}, gpu, 'g')]
   house.pass(1, ['w', 'g'])
   house.report('g', house.ended(taskIn('young'), 'completed'))
   const job = house.submit(aJob({ command: 'train', ...gpu }))
@@ -324,7 +208,7 @@ function taskIn(session: string) {
 
 it('starts no session to be warm at the cost of another that is', () => {
   house.join(aHello('g', { gpus: 1 }))
-  const warmOne = warm('a', {}, { preset: 'm/a', resources: { gpus: 1 } }, 'g')
+  const warmOne = house.warm('a', {}, { preset: 'm/a', resources: { gpus: 1 } }, 'g')
   house.submit(aSession('b', {}, { preset: 'm/b', resources: { gpus: 1 } }))
   house.pass(5, ['w', 'g'])
   expect(house.state.active.get(warmOne)?.cancelBy).toBeNull()
@@ -336,8 +220,8 @@ it('starts no session to be warm at the cost of another that is', () => {
 it('asks idle sessions of a drained worker to leave, and sends tasks of their preset elsewhere', () => {
   house.join(aHello('x'))
   const preset = { preset: 'm/p' }
-  const session = warm('a', {}, { ...preset, placement: { worker: 'w' } })
-  const other = warm('b', {}, { ...preset, placement: { worker: 'x' } }, 'x')
+  const session = house.warm('a', {}, { ...preset, placement: { worker: 'w' } })
+  const other = house.warm('b', {}, { ...preset, placement: { worker: 'x' } }, 'x')
   house.run({ kind: 'drain', worker: 'w', on: true })
   const [own, shared] = [house.submit(aTask('a')), house.submit(aPresetTask('m/p'))]
   expect(house.state.active.get(own)?.claim.session?.job).toBe(session)
@@ -356,7 +240,7 @@ it('puts no session on a worker that speaks an older protocol, and says so', () 
 })
 
 it('gives a group of tasks no more places than its maxParallel', () => {
-  warm('s', { concurrency: 4, queue: 10 })
+  house.warm('s', { concurrency: 4, queue: 10 })
   const group = { id: 'g', name: 'g', first: 0, size: 3, maxParallel: 1, retryOf: null }
   const jobs = [aTask('s'), aTask('s'), aTask('s')]
   const { firstSeq } = house.run({ kind: 'submit', owner: 'ann', jobs, groups: [group], key: null, failFast: false })
@@ -366,13 +250,13 @@ it('gives a group of tasks no more places than its maxParallel', () => {
 })
 
 it('says worker_exited for a program that leaves by itself', () => {
-  const session = warm('s')
+  const session = house.warm('s')
   house.report('w', house.ended(house.fenceOf(session), 'completed'))
   expect([house.stateOf(session), reasonOf(session)]).toEqual(['succeeded', 'worker_exited'])
 })
 
 it('withdraws a task that waits, and leaves one alone that has a place', () => {
-  warm('s')
+  house.warm('s')
   const first = house.submit(aTask('s'), aTask('s'))
   const withdraw = (job: number) => house.run({ kind: 'withdraw', job, by: 'ann' }).effect
   expect([withdraw(first), withdraw(first + 1), withdraw(first + 1)]).toEqual(['running', 'canceled', 'ended'])

@@ -1,9 +1,10 @@
 import { type Fence, type SessionEnd, sameFence, type Terms, taskTarget } from '@stoker/protocol'
+import { UNKNOWN_MS } from './look-ahead.ts'
 import { type Claim, claimKey, type State } from './state.ts'
 
 /**
  * A session whose job has not ended. Its places belong to its newest attempt: a task has one from its placement until
- * its attempt is known to be over, lost ones included.
+ * its attempt is known to be over, lost ones included. Tasks given ahead stand behind those, in the order they came.
  */
 export interface SessionState {
   readonly seq: number
@@ -25,6 +26,8 @@ export interface SessionState {
   isOutdated: boolean
   /** Volatile: lease time until which it gets no task, for it declined one. */
   restsUntil: number
+  /** Volatile: about how long its tasks take. */
+  taskMs: number
 }
 
 /** What tasks wait for. */
@@ -48,6 +51,7 @@ export function openSession(state: State, asked: Pick<SessionState, 'seq' | 'id'
     quietSince: Number.NaN,
     isOutdated: false,
     restsUntil: Number.NEGATIVE_INFINITY,
+    taskMs: UNKNOWN_MS,
   }
   state.sessions.set(asked.seq, session)
   for (const name of targetsOf(session)) {
@@ -80,6 +84,7 @@ export function beginAttempt(state: State, seq: number): void {
   if (session === undefined) return
   session.places = new Map()
   session.readyAt = null
+  session.taskMs = UNKNOWN_MS
 }
 
 /** The attempt is over or lost; what becomes of tasks in its places is decided before the batch ends. */

@@ -72,6 +72,7 @@ export interface ActiveJob {
   state: Exclude<AttemptState, 'ended'>
   runningAt: number | null
   isolation: RunIsolation | null
+  containerId: string | null
   cancelBy: string | null
   /** Volatile: lease time at which the hub last had news of this attempt's set-up. */
   newsAt: number
@@ -83,6 +84,7 @@ export interface LostAttempt {
   readonly placedAt: number
   readonly runningAt: number | null
   readonly isolation: ActiveJob['isolation']
+  readonly containerId: string | null
 }
 
 /** A job that may not be placed: see waiting.ts for its causes. */

@@ -1,5 +1,6 @@
 import type { TaskPlacement } from '../engine/decide/emit.ts'
 import { isQuiet } from '../engine/liveness.ts'
+import { roomIn } from '../engine/look-ahead.ts'
 import type { SessionState, Target } from '../engine/sessions.ts'
 import type { Bucket, Now, State } from '../engine/state.ts'
 
@@ -19,7 +20,7 @@ interface Queue {
   head: number
 }
 
-/** Gives queued tasks to sessions with free places, looking only at targets where something changed: higher priorities first, then the oldest task; to ready sessions first, then the least busy. */
+/** Gives queued tasks to sessions with free places, looking only at targets where something changed: higher priorities first, then the oldest task; to ready sessions first, then the least busy. Where no place is free, sessions whose tasks are short get some ahead. */
 export function planTasks(view: TaskView, now: Now): readonly TaskPlacement[] {
   const placements: TaskPlacement[] = []
   const busy = new Map<number, number>()
@@ -77,16 +78,23 @@ function hostOf(
 function bestOf(hosts: readonly Host[]): Host | undefined {
   let best: Host | undefined
   for (const host of hosts) {
-    if (host.busy >= host.session.terms.concurrency) continue
+    if (host.busy >= roomIn(host.session)) continue
     if (best === undefined || isBetter(host, best)) best = host
   }
   return best
 }
 
+/** A free place is better than any that will be. */
 function isBetter(a: Host, b: Host): boolean {
+  const [isFree, isOtherFree] = [hasPlace(a), hasPlace(b)]
+  if (isFree !== isOtherFree) return isFree
   if (a.isReady !== b.isReady) return a.isReady
   const [aShare, bShare] = [a.busy / a.session.terms.concurrency, b.busy / b.session.terms.concurrency]
   return aShare !== bShare ? aShare < bShare : a.session.seq < b.session.seq
+}
+
+function hasPlace({ busy, session }: Host): boolean {
+  return busy < session.terms.concurrency
 }
 
 function queuesOf(view: TaskView, { buckets }: Target): Queue[] {

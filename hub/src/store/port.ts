@@ -57,6 +57,7 @@ export interface ActiveJob {
   readonly cancelBy: string | null
   readonly isolation: string | null
   readonly session: number | null
+  readonly containerId: string | null
 }
 
 /** An edge with the job at its other end, which may have ended: its dependents are told a part at a time. */

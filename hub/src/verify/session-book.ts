@@ -1,4 +1,5 @@
 import { type Change, type ChangeOf, type Fence, fenceKey, type JobState } from '@stoker/protocol'
+import { MOST_AHEAD, QUICK_MS } from '../engine/look-ahead.ts'
 import { type Complain, nameFence } from './problems.ts'
 
 interface Kept {
@@ -10,6 +11,8 @@ interface Kept {
   isPlaced: boolean
   isRunning: boolean
   isLeaving: boolean
+  /** A task of its newest attempt took so little that it may get some ahead. */
+  isQuick: boolean
   /** Of the newest attempt. */
   places: Set<string>
 }
@@ -69,6 +72,7 @@ export class SessionBook {
         this.#leave(change)
         break
       case 'attemptEnded':
+        this.#learn(change)
         this.#leave(change)
         this.#of(change.job, session => Object.assign(session, { isPlaced: false, isRunning: false }))
         if (change.next !== 'queued' && change.next !== 'waiting') this.#end(change.job)
@@ -100,6 +104,7 @@ export class SessionBook {
         isPlaced: false,
         isRunning: false,
         isLeaving: false,
+        isQuick: false,
         places: new Set<string>(),
       }
       this.#sessions.set(seq, { id, concurrency: kind.concurrency, ...fresh })
@@ -119,6 +124,7 @@ export class SessionBook {
         worker,
         isPlaced: true,
         isRunning: false,
+        isQuick: false,
         places: new Set(),
       }),
     )
@@ -142,8 +148,14 @@ export class SessionBook {
     if (session.worker !== worker) complain(`is on worker ${session.worker}, not on ${worker}`)
     session.places.add(fenceKey(change))
     this.#holders.set(fenceKey(change), change.session)
-    if (session.places.size > session.concurrency)
+    if (session.places.size > session.concurrency + (session.isQuick ? MOST_AHEAD : 0))
       complain(`then has ${session.places.size} tasks and ${session.concurrency} places`)
+  }
+
+  #learn({ startedAt, at, outcome, ...fence }: ChangeOf<'attemptEnded'>): void {
+    const session = this.#sessions.get(this.#holders.get(fenceKey(fence)) ?? -1)
+    if (session?.places.has(fenceKey(fence)) !== true || outcome !== 'completed' || startedAt === null) return
+    if (at - startedAt < QUICK_MS) session.isQuick = true
   }
 
   #leave(fence: Fence): void {

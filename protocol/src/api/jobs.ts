@@ -15,6 +15,8 @@ export const Attempt = z.object({
   state: AttemptState,
   outcome: Outcome.nullable(),
   isolation: z.enum(RUN_ISOLATIONS).nullable(),
+  /** As the engine of its worker's machine knows it; null for what runs in none. */
+  containerId: z.string().nullable().default(null),
   gpus: z.array(z.string()),
   placedAt: time,
   startedAt: time.nullable(),

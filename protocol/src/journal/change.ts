@@ -74,7 +74,13 @@ export const Change = z.discriminatedUnion('c', [
   }),
   z.object({ c: z.literal('starting'), job, at }),
   /** Null: its worker holds it as running, and has not said how. */
-  z.object({ c: z.literal('running'), job, at, isolation: z.enum(RUN_ISOLATIONS).nullable() }),
+  z.object({
+    c: z.literal('running'),
+    job,
+    at,
+    isolation: z.enum(RUN_ISOLATIONS).nullable(),
+    containerId: z.string().optional(),
+  }),
   /** Someone asked for the end of an active job; the attempt is stopping. */
   z.object({
     c: z.literal('stopRequested'),

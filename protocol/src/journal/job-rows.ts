@@ -41,6 +41,8 @@ export interface JobRow {
   readonly groupId: string | null
   /** Of a task: the job of the session in whose place its last attempt is or was. */
   readonly session: number | null
+  /** Of the current or last attempt. */
+  readonly containerId: string | null
 }
 
 /** A session beside its job; `endsBy` once it was asked to leave. */

@@ -18,7 +18,14 @@ const Version = z.object({ major: count, minor: count })
 
 export const AttemptReport = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('starting'), fence: Fence, at, operation: z.string().nullable() }),
-  z.object({ kind: z.literal('running'), fence: Fence, at, isolation: z.enum(RUN_ISOLATIONS) }),
+  z.object({
+    kind: z.literal('running'),
+    fence: Fence,
+    at,
+    isolation: z.enum(RUN_ISOLATIONS),
+    /** As the engine of its machine knows it. */
+    containerId: z.string().max(128).optional(),
+  }),
   z.object({ kind: z.literal('declined'), fence: Fence, at, reason: z.string() }),
   z.object({
     kind: z.literal('ended'),

@@ -1,4 +1,5 @@
 import { type EndedReport, fenceKey, type Offer, type OutputStream } from '@stoker/protocol'
+import { MOST_AHEAD } from '../../../hub/src/engine/look-ahead.ts'
 import type { Random } from '../world/random.ts'
 import type { Timeline } from '../world/timeline.ts'
 
@@ -31,6 +32,8 @@ export type DeviceUse = Map<string, Map<string, boolean>>
 /** A machine: its devices, and the programs that run on it whoever watches them. */
 export class Machine {
   readonly programs = new Map<string, Program>()
+  /** Tasks that wait for a place in their session, by key: their worker has written them down. */
+  readonly ahead = new Map<string, Offer>()
   readonly #timeline: Timeline
   readonly #random: Random
   readonly #wall: () => number
@@ -74,15 +77,20 @@ export class Machine {
     return program
   }
 
-  /** A task runs inside its session; null if that is gone or leaves. */
-  launchTask(offer: Offer): Program | null {
+  /** A task runs inside its session, or waits for a place there; null if that is gone or leaves. */
+  launchTask(offer: Offer): Program | 'ahead' | null {
     const host = offer.session === undefined ? undefined : this.programs.get(fenceKey(offer.session))
     if (host === undefined || host.end !== null || host.stoppedBy !== null) return null
-    const inside = this.#tasksOf(host)
-    const [first] = inside
-    if (first !== undefined && inside.length >= (host.offer.spec.session?.concurrency ?? 1))
-      this.#conflict(`session ${host.key}`, first.key, fenceKey(offer.fence))
-    return this.launch(offer)
+    if (this.#tasksOf(host).length < (host.offer.spec.session?.concurrency ?? 1)) return this.launch(offer)
+    this.ahead.set(fenceKey(offer.fence), offer)
+    if (this.aheadOf(host.key).length > MOST_AHEAD)
+      this.#conflict(`session ${host.key}`, `${MOST_AHEAD} tasks ahead`, fenceKey(offer.fence))
+    return 'ahead'
+  }
+
+  /** In the order they came. */
+  aheadOf(session: string): readonly Offer[] {
+    return [...this.ahead.values()].filter(offer => offer.session !== undefined && fenceKey(offer.session) === session)
   }
 
   stop(program: Program, reason: NonNullable<Program['stoppedBy']>): void {
@@ -102,6 +110,7 @@ export class Machine {
     this.#boot += 1
     for (const program of this.programs.values()) if (program.end === null) this.#freeDevices(program)
     this.programs.clear()
+    this.ahead.clear()
   }
 
   #run(program: Program, { runMs, outBytes, failures }: ProgramPlan): void {

@@ -43,7 +43,8 @@ export class SimRunner {
   }
 
   get count(): number {
-    return this.#inline.size + this.#settingUp.size + this.#ports.machine.running
+    const { running, ahead } = this.#ports.machine
+    return this.#inline.size + this.#settingUp.size + running + ahead.size
   }
 
   start(offer: Offer): void {
@@ -56,6 +57,9 @@ export class SimRunner {
     const key = fenceKey(fence)
     const inline = this.#inline.get(key)
     if (inline !== undefined) this.#endInline(key, inline, reason)
+    const ahead = this.#ports.machine.ahead.get(key)
+    if (ahead !== undefined && this.#ports.machine.ahead.delete(key))
+      this.#tellInline({ offer: ahead, startedAt: null }, reason)
     const program = this.#ports.machine.programs.get(key)
     if (program !== undefined) this.#ports.machine.stop(program, reason)
     else if (this.#settingUp.has(key) && !this.#early.has(key)) this.#early.set(key, reason)
@@ -64,6 +68,7 @@ export class SimRunner {
   stopAll(reason: StopReason): void {
     for (const { offer } of [...this.#inline.values()]) this.stop(offer.fence, reason)
     for (const key of this.#settingUp) if (!this.#early.has(key)) this.#early.set(key, reason)
+    for (const offer of [...this.#ports.machine.ahead.values()]) this.#decline(offer)
     for (const program of [...this.#ports.machine.programs.values()]) this.#ports.machine.stop(program, reason)
   }
 
@@ -78,7 +83,13 @@ export class SimRunner {
       if (told.has(key)) holding.push({ fence, state: 'ended', startedAt: null })
       else holding.push({ fence, state: 'running', startedAt })
     }
+    const ahead = [...this.#ports.machine.ahead.values()]
+    for (const { fence } of ahead) holding.push({ fence, state: 'starting', startedAt: null })
     const tell = () => {
+      for (const offer of ahead) {
+        this.#ports.machine.ahead.delete(fenceKey(offer.fence))
+        this.#startTask(offer)
+      }
       for (const program of programs) {
         if (told.has(program.key)) continue
         if (program.sizes.stdout + program.sizes.stderr > 0)
@@ -118,7 +129,7 @@ export class SimRunner {
   }
 
   #tellInline(
-    { offer, startedAt }: { readonly offer: Offer; readonly startedAt: number },
+    { offer, startedAt }: { readonly offer: Offer; readonly startedAt: number | null },
     stop: StopReason | null,
   ): void {
     const { fence } = offer
@@ -159,16 +170,28 @@ export class SimRunner {
   }
 
   #startTask(offer: Offer): void {
-    const { report, wall, machine } = this.#ports
+    const { report, machine } = this.#ports
     const { fence } = offer
     const program = machine.launchTask(offer)
-    if (program === null) report({ kind: 'declined', fence, at: wall(), reason: 'its session is not here' })
-    else report({ kind: 'running', fence, at: program.startedAt, isolation: 'session' })
+    if (program === null) this.#decline(offer)
+    else if (program !== 'ahead') report({ kind: 'running', fence, at: program.startedAt, isolation: 'session' })
   }
 
+  /** Those who waited for a place in a session are told before its end. */
   #tellEnd(program: Program): void {
-    this.#ports.output(program.offer.fence, { ...program.sizes })
-    if (program.end !== null) this.#ports.report(program.end)
+    const { machine, output, report } = this.#ports
+    for (const offer of machine.aheadOf(program.key)) this.#decline(offer)
+    output(program.offer.fence, { ...program.sizes })
+    if (program.end !== null) report(program.end)
+    const { session } = program.offer
+    const [next] = session === undefined ? [] : machine.aheadOf(fenceKey(session))
+    if (next !== undefined && machine.ahead.delete(fenceKey(next.fence))) this.#startTask(next)
+  }
+
+  #decline({ fence }: Offer): void {
+    const { machine, report, wall } = this.#ports
+    machine.ahead.delete(fenceKey(fence))
+    report({ kind: 'declined', fence, at: wall(), reason: 'its session is not here' })
   }
 }
 

@@ -1,11 +1,7 @@
 import { type Fence, fenceKey, type HubMessage } from '@stoker/protocol'
+import type { Introduction, SessionAction, SessionEvent } from '../../../worker/src/session/session-words.ts'
 import type { SpoolBatch } from '../../../worker/src/session/spool.ts'
-import {
-  type Introduction,
-  type SessionAction,
-  type SessionEvent,
-  WorkerSession,
-} from '../../../worker/src/session/worker-session.ts'
+import { WorkerSession } from '../../../worker/src/session/worker-session.ts'
 import type { WorkerFrame } from '../hub/sim-connection.ts'
 import { outputBytes } from '../world/output-bytes.ts'
 import { Process } from '../world/process.ts'

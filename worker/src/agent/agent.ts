@@ -4,8 +4,9 @@ import type { AttemptReport, Fence, HubMessage, OutputStream, Progress, Report }
 import { NativeLink } from '../links/native-link.ts'
 import type { Delivery } from '../run/delivery.ts'
 import type { Runner, RunnerPorts } from '../run/runner.ts'
+import type { Introduction, SessionAction, SessionEvent } from '../session/session-words.ts'
 import type { SpoolBatch } from '../session/spool.ts'
-import { type Introduction, type SessionAction, type SessionEvent, WorkerSession } from '../session/worker-session.ts'
+import { WorkerSession } from '../session/worker-session.ts'
 import { LiveReporter, type LiveSources } from './live-reporter.ts'
 import { payloadOf } from './payload.ts'
 import type { SpoolFile } from './spool-file.ts'
@@ -150,8 +151,10 @@ export class Agent implements Delivery {
     })
   }
 
+  /** A later word may only be that it is sooner. */
   #flushIn(inMs: number): void {
-    this.#gathering ??= setTimeout(() => {
+    if (this.#gathering !== null) clearTimeout(this.#gathering)
+    this.#gathering = setTimeout(() => {
       this.#gathering = null
       this.#step({ e: 'flush' })
     }, inMs)

@@ -19,6 +19,8 @@ export interface LiveSources {
   readonly devices: () => readonly DeviceNews[]
   readonly now: () => number
   readonly spoolBytes: () => number
+  /** The owner's wish; null: as the hub says. */
+  readonly everyMs: number | null
 }
 
 /** Sends what is worth seeing now: load every few seconds, progress soon after it changes. Nothing of it is kept or resent, except the last progress after a reconnect. */
@@ -38,7 +40,7 @@ export class LiveReporter {
 
   start(liveMs: number): void {
     this.pause()
-    this.#metrics = setInterval(() => void this.#sample(), liveMs)
+    this.#metrics = setInterval(() => void this.#sample(), this.#sources.everyMs ?? liveMs)
     void this.#sample()
   }
 

@@ -137,6 +137,16 @@ describe('a model that is fetched', () => {
     expect(ranges).toEqual([])
   })
 
+  it('is not fetched where the owner wants none fetched, and given where it is', async () => {
+    const model = aModel({ files: [file()] })
+    await expect(aStore({ fetches: false }).folderOf(model, watch())).rejects.toThrow(
+      'model tiny is not on this worker, whose owner lets it fetch none (AUTO_FETCH_MODELS)',
+    )
+    expect(ranges).toEqual([])
+    const folder = await aStore().folderOf(model, watch())
+    expect(await aStore({ fetches: false }).folderOf(model, watch())).toBe(folder)
+  })
+
   it('is not fetched from a private network unless the owner named the host', async () => {
     const store = aStore({ privateHosts: [] })
     await expect(store.folderOf(aModel({ files: [file()] }), watch())).rejects.toThrow(

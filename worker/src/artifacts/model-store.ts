@@ -19,6 +19,8 @@ export interface ModelStoreOptions {
   /** Hosts (with their port) that may be asked although they are on a private network. */
   readonly privateHosts: readonly string[]
   readonly reserveBytes?: number | undefined
+  /** Otherwise only models that are here are given. */
+  readonly fetches?: boolean | undefined
 }
 
 export interface ModelWatch {
@@ -81,6 +83,10 @@ export class ModelStore {
     for (;;) {
       watch.signal.throwIfAborted()
       if (await isThere(folder)) return folder
+      if (this.#options.fetches === false)
+        throw new ModelAbsent(
+          `model ${model.name} is not on this worker, whose owner lets it fetch none (AUTO_FETCH_MODELS)`,
+        )
       const other = this.#fetching.get(key)
       if (other === undefined) await this.#fetchFor(model, key, folder, watch)
       else await joined(other, watch)

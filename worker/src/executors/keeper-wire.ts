@@ -29,6 +29,7 @@ export interface HeldAttempt {
   readonly folder: string
   readonly pid: number
   readonly startedAtMs: number
+  readonly containerId?: string | undefined
   readonly sizes: OutputSizes
   /** The last line that was written to it whole. */
   readonly lines: number
@@ -48,7 +49,12 @@ export type KeeperRequest =
 /** What a keeper tells, `hello` first on every connection. */
 export type KeeperMessage =
   | { readonly event: 'hello'; readonly holds: HeldAttempt | null }
-  | { readonly event: 'started'; readonly pid: number; readonly startedAtMs: number }
+  | {
+      readonly event: 'started'
+      readonly pid: number
+      readonly startedAtMs: number
+      readonly containerId?: string | undefined
+    }
   | { readonly event: 'refused'; readonly why: string }
   | { readonly event: 'output'; readonly stdout: number; readonly stderr: number }
   | { readonly event: 'lines'; readonly n: number; readonly refused: boolean }

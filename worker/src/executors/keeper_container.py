@@ -124,8 +124,11 @@ class ContainerLaunch(Launch):
             return None, None, "the container runner was killed before its container had started"
         return None, "SIGKILL", None
 
+    def more_of_start(self):
+        return {"containerId": self.facts["id"]} if "id" in self.facts else {}
+
     def more_of_exit(self, cause):
-        end, more = self.end(), {}
+        end, more = self.end(), self.more_of_start()
         lost = end.get("lost") if end else cause is None and "startedAtMs" in self.facts and RUNNER_KILLED
         if "endedAtMs" in end:
             more["endedAtMs"] = end["endedAtMs"]

@@ -251,6 +251,9 @@ class Launch:
     def whole_use(self):
         return None
 
+    def more_of_start(self):
+        return {}
+
     def more_of_exit(self, cause):
         return {}
 

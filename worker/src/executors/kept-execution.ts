@@ -15,6 +15,7 @@ export class KeptExecution implements Execution {
   readonly folder: string
   readonly pid: number
   readonly startedAtMs: number
+  readonly containerId: string | null
   readonly ended: Promise<Exit>
   readonly #holder: Holder
   readonly #listeners: ((sizes: OutputSizes) => void)[] = []
@@ -30,6 +31,7 @@ export class KeptExecution implements Execution {
     this.folder = held.folder
     this.pid = held.pid
     this.startedAtMs = held.startedAtMs
+    this.containerId = held.containerId ?? held.exit?.containerId ?? null
     this.#sizes = held.sizes
     this.#holder = holder
     this.#feed = new LineFeed(held.lines, (n, line) => void holder.send({ op: 'line', n, line }))

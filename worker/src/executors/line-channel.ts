@@ -7,6 +7,7 @@ const NOBODY: ReadonlySet<string> = new Set(['ENOENT', 'ECONNREFUSED', 'ECONNRES
 
 /** JSON lines over a unix socket, both ways. */
 export interface LineChannel<Sent> {
+  /** What is sent in one moment leaves in one write. */
   send(message: Sent): void
   /** Resolves when the other side has closed too, or has not for too long. */
   close(): Promise<void>
@@ -47,6 +48,7 @@ export function checkSocketPath(path: string): void {
 
 function attach<Sent, Received>(socket: Socket, listener: LineListener<Received>): LineChannel<Sent> {
   let rest = ''
+  let isGathering = false
   socket.setEncoding('utf8')
   socket.on('data', (text: string) => {
     const lines = (rest + text).split('\n')
@@ -58,7 +60,17 @@ function attach<Sent, Received>(socket: Socket, listener: LineListener<Received>
   socket.on('end', () => socket.end())
   closed.then(() => listener.onClose())
   return {
-    send: message => void socket.write(`${JSON.stringify(message)}\n`),
+    send(message) {
+      if (!isGathering) {
+        isGathering = true
+        socket.cork()
+        process.nextTick(() => {
+          isGathering = false
+          socket.uncork()
+        })
+      }
+      socket.write(`${JSON.stringify(message)}\n`)
+    },
     close() {
       socket.end()
       const late = setTimeout(() => socket.destroy(), CLOSE_MS)

@@ -96,6 +96,7 @@ export interface Exit {
   readonly lost?: string | undefined
   /** Of a program that takes lines: the number of the last one that was written to it whole. */
   readonly lines?: number | undefined
+  readonly containerId?: string | undefined
 }
 
 /** How far a program that takes lines was fed; `refused` when it has closed its stdin and will never take another. */
@@ -124,6 +125,8 @@ export interface Execution {
   /** Of the program, or of the sandbox around it; 0 when it could not start, or was over before it was told of. */
   readonly pid: number
   readonly startedAtMs: number
+  /** As its engine knows it; null for what runs in none. */
+  readonly containerId: string | null
   readonly hasEnded: boolean
   /** What both files hold now. */
   readonly sizes: OutputSizes

@@ -1,4 +1,4 @@
-import type { EndedReport, GpuSample, Offer } from '@stoker/protocol'
+import type { AttemptReport, EndedReport, GpuSample, Offer } from '@stoker/protocol'
 import { ProgramWatch } from '../events/program-watch.ts'
 import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
 import type { Delivery } from './delivery.ts'
@@ -45,10 +45,7 @@ export class AttemptRun {
     this.#execution = execution
     this.#delivery = delivery
     this.#outputs = outputs
-    this.#start = new StartTelling(
-      delivery,
-      isolation === null ? null : { kind: 'running', fence: offer.fence, at: execution.startedAtMs, isolation },
-    )
+    this.#start = new StartTelling(delivery, isolation === null ? null : runningReport(offer, execution, isolation))
     this.#meter = new UsageMeter(offer.gpus)
     this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
     this.#follower = new OutputFollower(execution.folder, this.#watch)
@@ -93,6 +90,16 @@ export class AttemptRun {
     const { finish, lastStderr } = this.#watch
     return programFate(this.offer, exit, { finish, lastStderr, stop: this.#stop })
   }
+}
+
+/** That the program of an offer runs, and where. */
+export function runningReport(
+  { fence }: Offer,
+  { startedAtMs: at, containerId }: Execution,
+  isolation: Isolation['isolation'],
+): AttemptReport {
+  const inside = containerId === null ? {} : { containerId }
+  return { kind: 'running', fence, at, isolation, ...inside }
 }
 
 export type Launch = Omit<

@@ -12,6 +12,7 @@ export async function endedExecution(folder: string, key: string): Promise<Execu
     folder,
     pid: 0,
     startedAtMs: exit.startedAtMs,
+    containerId: exit.containerId ?? null,
     hasEnded: true,
     sizes,
     onOutput: (listener: (sizes: OutputSizes) => void) => queueMicrotask(() => listener(sizes)),

@@ -30,7 +30,14 @@ it('a worker that was killed after its job was over gives the place of that job 
   let released = 0
   const release = () => Promise.resolve(void released++)
   const taken: Execution = {
-    ...{ key: '1-1-1', folder: join(folder, '1-1-1'), pid: 0, startedAtMs: 1, ended: Promise.resolve(EXIT) },
+    ...{
+      key: '1-1-1',
+      folder: join(folder, '1-1-1'),
+      pid: 0,
+      startedAtMs: 1,
+      containerId: null,
+      ended: Promise.resolve(EXIT),
+    },
     ...{
       hasEnded: true,
       sizes: NOTHING,

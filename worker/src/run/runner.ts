@@ -118,7 +118,8 @@ export class Runner {
         holding.push({ fence: offer.fence, state: 'ended', startedAt: null })
       } else if (offer?.spec.type === 'task') continue
       else if (offer !== null && execution !== null) {
-        this.#follow(offer, execution, null)
+        // How it runs may have died with whoever should tell it; a hub that knows it does not listen.
+        this.#follow(offer, execution, execution.containerId === null ? null : 'container')
         executions.delete(key)
         holding.push({ fence: offer.fence, state: 'running', startedAt: execution.startedAtMs })
       } else if (offer !== null && workspaces.wasFetching(key)) {

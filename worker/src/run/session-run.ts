@@ -1,7 +1,7 @@
 import type { Fence, GpuSample, Holding, Offer } from '@stoker/protocol'
 import { ProgramWatch } from '../events/program-watch.ts'
 import type { Execution, Exit, LinesWritten } from '../executors/port.ts'
-import { GRACE_MS, type StopReason } from './attempt-run.ts'
+import { GRACE_MS, runningReport, type StopReason } from './attempt-run.ts'
 import type { Delivery } from './delivery.ts'
 import { OutputFollower } from './follow.ts'
 import type { Isolation } from './isolation.ts'
@@ -54,7 +54,7 @@ export class SessionRun {
     this.offer = offer
     this.#execution = execution
     this.#ports = ports
-    const { folder, startedAtMs: at } = execution
+    const { folder } = execution
     const { delivery, workspaces, now } = ports
     this.#journal = new SessionJournal(folder)
     this.#stop = this.#journal.stop
@@ -78,7 +78,7 @@ export class SessionRun {
     )
     this.#meter = new UsageMeter(offer.gpus)
     // At once, before its tasks: others may wait for its places.
-    if (isolation !== null) delivery.report([{ kind: 'running', fence: offer.fence, at, isolation }])
+    if (isolation !== null) delivery.report([runningReport(offer, execution, isolation)])
   }
 
   get isReady(): boolean {

@@ -10,6 +10,7 @@ import { type SessionEnd, unfinishedFate } from './task-end.ts'
 import { taskLine } from './task-line.ts'
 import { TaskPlaces } from './task-places.ts'
 import { TaskRun } from './task-run.ts'
+import { TasksAhead } from './tasks-ahead.ts'
 import type { Workspaces } from './workspace.ts'
 
 /** After so much output the journal says how far it was heard, and the keeper may remove it. */
@@ -42,7 +43,9 @@ export class SessionTasks {
   readonly #session: Offer
   readonly #ports: SessionTasksPorts
   readonly #places: TaskPlaces<Place>
-  readonly #waiting: Offer[] = []
+  readonly #ahead = new TasksAhead(offers => {
+    for (const offer of offers) this.#decline(offer, 'its session has no place free for it any more')
+  })
   readonly #spokenTo = new Set<TaskRun>()
   /** Handed over by an earlier process, and not yet met again in the output. */
   readonly #due: { readonly task: HandedOver; readonly file: LineFileState }[]
@@ -71,17 +74,17 @@ export class SessionTasks {
   }
 
   get isIdle(): boolean {
-    return this.#places.size === 0 && this.#waiting.length === 0
+    return this.#places.size === 0 && this.#ahead.all.length === 0
   }
 
   get count(): number {
-    return this.#runs.length + this.#waiting.length
+    return this.#runs.length + this.#ahead.all.length
   }
 
   get holding(): readonly Holding[] {
     return [
       ...this.#runs.map(({ offer, handedOver }) => held(offer, 'running', handedOver.startedAt)),
-      ...this.#waiting.map(offer => held(offer, 'starting', null)),
+      ...this.#ahead.all.map(offer => held(offer, 'starting', null)),
     ]
   }
 
@@ -105,10 +108,9 @@ export class SessionTasks {
 
   /** True when the task still waited for a place: the program does not know it. */
   cancelWaiting(fence: Fence, text: string): boolean {
-    const at = this.#waiting.findIndex(offer => fenceKey(offer.fence) === fenceKey(fence))
-    const [offer] = at === -1 ? [] : this.#waiting.splice(at, 1)
-    if (offer !== undefined) this.#tellUnstarted(offer, { outcome: 'canceled', error: text, note: null })
-    return offer !== undefined
+    const offer = this.#ahead.remove(fence)
+    if (offer !== null) this.#tellUnstarted(offer, { outcome: 'canceled', error: text, note: null })
+    return offer !== null
   }
 
   stopTask(task: TaskRun, stop: Stopped): void {
@@ -156,7 +158,7 @@ export class SessionTasks {
       this.#places.remove(place)
     }
     const unstarted = { stop: null, wasGiven: false, hasAnswered: false, isOpener: false }
-    for (const offer of [...this.#waiting.splice(0), ...this.#left.values()])
+    for (const offer of [...this.#ahead.removeAll(), ...this.#left.values()])
       this.#tellUnstarted(offer, unfinishedFate(unstarted, end))
     this.own.close()
   }
@@ -168,7 +170,7 @@ export class SessionTasks {
       place.run.end(fate)
       this.#leave(place)
     }
-    for (const offer of this.#waiting.splice(0)) this.#tellUnstarted(offer, fate)
+    for (const offer of this.#ahead.removeAll()) this.#tellUnstarted(offer, fate)
   }
 
   get #runs(): readonly TaskRun[] {
@@ -176,7 +178,7 @@ export class SessionTasks {
   }
 
   #take(offer: Offer): void {
-    if (this.#places.isFull) this.#waiting.push(offer)
+    if (this.#places.isFull) this.#ahead.add(offer)
     else this.#handOver(offer)
   }
 
@@ -228,7 +230,7 @@ export class SessionTasks {
     if (place.run !== null && place.run.stop !== null) return
     place.run?.finish()
     this.#leave(place)
-    const next = this.#places.isFull ? undefined : this.#waiting.shift()
+    const next = this.#places.isFull ? undefined : this.#ahead.next()
     if (next !== undefined) this.#handOver(next)
     else this.#ports.idle()
   }
@@ -253,8 +255,14 @@ export class SessionTasks {
     heard(this.#at)
   }
 
-  #tellUnstarted({ fence }: Offer, fate: ProgramFate): void {
-    this.#ports.delivery.report([unstartedReport(fence, this.#ports.now(), fate)])
+  /** One that may run again costs nobody a loss: the program never heard of it. */
+  #tellUnstarted(offer: Offer, fate: ProgramFate): void {
+    if (fate.outcome === 'lost') this.#decline(offer, fate.error ?? 'its session is gone')
+    else this.#ports.delivery.report([unstartedReport(offer.fence, this.#ports.now(), fate)])
+  }
+
+  #decline({ fence }: Offer, reason: string): void {
+    this.#ports.delivery.report([{ kind: 'declined', fence, at: this.#ports.now(), reason }])
   }
 }
 

@@ -11,6 +11,8 @@ import { StartTelling } from './start-telling.ts'
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 const READ_BYTES = 256 * 1024
+/** What a task says sooner than this may be all it has to say: then it is told with its end, in one commit at the hub. */
+const YOUNG_MS = 5
 
 export interface TaskPorts {
   readonly delivery: Delivery
@@ -30,6 +32,7 @@ export class TaskRun {
   readonly #ports: TaskPorts
   readonly #start: StartTelling
   #timer: NodeJS.Timeout | undefined
+  #growingUp: NodeJS.Timeout | undefined
 
   /** `resumed` for one that an earlier process of this worker handed over: what it had heard is heard again from its own file. */
   constructor(offer: Offer, handedOver: HandedOver, ports: TaskPorts, resumed: LineFileState | null) {
@@ -56,7 +59,10 @@ export class TaskRun {
 
   /** What was added since is in the file, and may be sent. */
   flush(): void {
-    if (this.file.flush()) this.#ports.delivery.output(this.offer.fence, this.#sizes)
+    if (!this.file.flush() || this.#growingUp !== undefined) return
+    const youngMs = this.handedOver.startedAt + YOUNG_MS - this.#ports.now()
+    if (youngMs <= 0) this.#tellOutput()
+    else this.#growingUp = setTimeout(() => this.#tellOutput(), Math.min(YOUNG_MS, youngMs))
   }
 
   /** The end as the program told it. */
@@ -72,6 +78,7 @@ export class TaskRun {
 
   end({ outcome, error, note }: ProgramFate, exit: Pick<EndedReport, 'exitCode' | 'signal'> = STILL_RUNS): void {
     clearTimeout(this.#timer)
+    clearTimeout(this.#growingUp)
     this.file.flush()
     this.file.close()
     const { value, note: tooLarge } = this.watch.result
@@ -88,6 +95,11 @@ export class TaskRun {
       usage: null,
     }
     this.#ports.delivery.report(this.#start.with(ended), this.#sizes)
+  }
+
+  #tellOutput(): void {
+    this.#growingUp = undefined
+    this.#ports.delivery.output(this.offer.fence, this.#sizes)
   }
 
   get #sizes() {

@@ -39,11 +39,12 @@ describe('gathering', () => {
     expect(gathering.waitMs(1000)).toBe(0)
   })
 
-  it('lets output of a running program leave at once, and what waits with it', () => {
+  it('lets output of a running program leave at once, unless something left just before, and what waits with it', () => {
     const gathering = aGathering(8)
     gathering.ended()
     gathering.hurry()
-    expect(gathering.waitMs(1001)).toBe(0)
+    expect(gathering.waitMs(1001)).toBe(1)
+    expect(gathering.waitMs(1002)).toBe(0)
     gathering.said(1001)
     gathering.ended()
     expect(gathering.waitMs(1001)).toBe(5)

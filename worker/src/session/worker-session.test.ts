@@ -1,7 +1,8 @@
 import { type HubMessage, type Offer, PROTOCOL, parseJobSpec } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
+import type { SessionAction, SessionEvent } from './session-words.ts'
 import { Spool } from './spool.ts'
-import { type SessionAction, type SessionEvent, WorkerSession } from './worker-session.ts'
+import { WorkerSession } from './worker-session.ts'
 
 const welcome: HubMessage = {
   t: 'welcome',
@@ -136,8 +137,8 @@ describe('a worker session', () => {
     const grew = (stdout: number): SessionEvent => ({ e: 'output', fence, sizes: { stdout, stderr: 0 } })
     session.step(grew(10), 0)
     expect(kinds(session.step({ e: 'flush' }, 0))).toEqual(['batch'])
-    session.step(grew(15), 1)
-    expect(session.step({ e: 'flush' }, 1)).toEqual([])
+    session.step(grew(15), 2)
+    expect(session.step({ e: 'flush' }, 2)).toEqual([])
     expect(hear({ t: 'ack', n: 1 }, 2)).toMatchObject([
       { a: 'acked' },
       { batch: { chunks: [{ offset: 10, length: 5 }] } },

@@ -1,66 +1,22 @@
 import {
   type AttemptReport,
-  type Fence,
   fenceKey,
-  type Hello,
   type Holding,
   type HubMessage,
   incompatibility,
   type Offer,
-  type OutputStream,
   PROTOCOL,
-  type Stop,
   unpackOffers,
   type Welcome,
 } from '@stoker/protocol'
 import { Gathering } from './gathering.ts'
-import type { Spool, SpoolBatch } from './spool.ts'
+import type { SessionAction, SessionEvent } from './session-words.ts'
+import type { Spool } from './spool.ts'
 
 /** Without any word from the hub for this long the connection counts as dead; the hub answers every beat. */
 const SILENCE_MS = 10_000
 const FIRST_RETRY_MS = 200
 const LONGEST_RETRY_MS = 4_000
-
-/** The worker's side of everything it says in a hello that it knows only from outside. */
-export type Introduction = Omit<Hello, 't' | 'protocol' | 'epochSeen' | 'nextBatch' | 'holding' | 'draining'>
-
-/** How far the output of an attempt goes. */
-interface Output {
-  readonly fence: Fence
-  readonly sizes: Readonly<Record<OutputStream, number>>
-}
-
-export type SessionEvent =
-  | { readonly e: 'connected' }
-  | { readonly e: 'closed' }
-  | { readonly e: 'message'; readonly message: HubMessage }
-  | { readonly e: 'tick' }
-  | { readonly e: 'report'; readonly reports: readonly AttemptReport[]; readonly output?: Output | undefined }
-  | ({ readonly e: 'output' } & Output)
-  /** What was reported since is said now, or soon; whatever happens in one moment shares a batch. */
-  | { readonly e: 'flush' }
-  | { readonly e: 'drain'; readonly on: boolean }
-  | { readonly e: 'leave'; readonly reason: string }
-
-export type SessionAction =
-  | { readonly a: 'dial'; readonly inMs: number }
-  | { readonly a: 'hang up'; readonly why: string }
-  | {
-      readonly a: 'hello'
-      readonly hello: Pick<Hello, 't' | 'protocol' | 'epochSeen' | 'nextBatch' | 'holding' | 'draining'>
-    }
-  /** Record before sending; `resent` ones are recorded already. */
-  | { readonly a: 'batch'; readonly batch: SpoolBatch; readonly resent: boolean }
-  /** Flush again then. */
-  | { readonly a: 'gather'; readonly inMs: number }
-  | { readonly a: 'beat' }
-  | { readonly a: 'goodbye'; readonly reason: string }
-  | { readonly a: 'acked'; readonly n: number; readonly over: readonly Fence[] }
-  | { readonly a: 'start'; readonly offer: Offer }
-  | { readonly a: 'stop'; readonly stop: Stop }
-  | { readonly a: 'draining'; readonly on: boolean }
-  | { readonly a: 'welcomed'; readonly welcome: Welcome }
-  | { readonly a: 'refused'; readonly message: string; readonly final: boolean }
 
 /**
  * The worker's end of the native session, without I/O.

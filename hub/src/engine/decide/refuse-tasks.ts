@@ -1,5 +1,6 @@
 import { Refused, taskTarget } from '@stoker/protocol'
 import type { NewJob } from '../commands.ts'
+import { countAhead } from '../look-ahead.ts'
 import type { SessionState } from '../sessions.ts'
 import type { State } from '../state.ts'
 
@@ -36,11 +37,12 @@ function refuseUnknownPreset(state: State, name: string, preset: string, { prese
 function refuseFull(state: State, name: string, more: number, { presetQueue = 0 }: NewJob): void {
   const target = state.targets.get(name)
   const sessions = sessionsFor(state, name)
-  const queued = target?.queued ?? 0
-  let [taken, room] = [0, 0]
-  for (const { places, terms } of sessions) {
-    taken += places.size
-    room += terms.concurrency + terms.queue
+  let [queued, taken, room] = [target?.queued ?? 0, 0, 0]
+  for (const session of sessions) {
+    const ahead = countAhead(session)
+    queued += ahead
+    taken += session.places.size - ahead
+    room += session.terms.concurrency + session.terms.queue
   }
   const most = Math.max(room, presetQueue)
   if (taken + queued + more <= most) return

@@ -1,6 +1,7 @@
 import { type AttemptReport, type ChangeOf, type Fence, fenceKey, Refused, sameFence } from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
+import { countAhead, learnTask, UNKNOWN_MS } from '../look-ahead.ts'
 import { isInPlace } from '../sessions.ts'
 import type { ActiveJob, Now, State, WorkerState } from '../state.ts'
 import { artifactRows, type SettledEnd, settleArtifacts } from './artifacts.ts'
@@ -57,14 +58,19 @@ function takeReport(
   active.newsAt = now.lease
   if (report.kind === 'ended') {
     if (report.outcome === 'lost') restFrom(state, worker, active, now)
+    learnFrom(state, active, report)
     endAttempt(state, active, settleArtifacts(report, missing), now, emit)
   } else if (report.kind === 'declined') decline(state, worker, active, report.reason, now, emit)
   else if (canMoveAttempt(active.state, report.kind) || isLateStart(active, report)) {
     const at = plausible(report.at, active, now)
     if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
-    else emit.change({ c: 'running', job: fence.job, at, isolation: report.isolation })
+    else emit.change({ c: 'running', job: fence.job, at, isolation: report.isolation, ...insideOf(report) })
   }
   return true
+}
+
+function insideOf({ containerId }: Extract<AttemptReport, { kind: 'running' }>): { readonly containerId?: string } {
+  return containerId === undefined ? {} : { containerId }
 }
 
 /** Its worker held it as running before it could say how. */
@@ -115,8 +121,23 @@ function restFrom(state: State, worker: WorkerState, { bucket, claim }: ActiveJo
   if (session !== undefined) session.restsUntil = now.lease + SESSION_REST_MS
 }
 
+/** A session that gives back what it was given ahead is only slower than it was. */
+function isGivenBack(state: State, { claim }: ActiveJob): boolean {
+  const session = claim.session === null ? undefined : state.sessions.get(claim.session.job)
+  if (session === undefined || countAhead(session) === 0) return false
+  session.taskMs = UNKNOWN_MS
+  return true
+}
+
+/** By the worker's own clock, whatever that says. */
+function learnFrom(state: State, { claim }: ActiveJob, { outcome, startedAt, at }: SettledEnd['end']): void {
+  const session = claim.session === null ? undefined : state.sessions.get(claim.session.job)
+  if (session !== undefined && outcome === 'completed' && startedAt !== null && isInPlace(state, claim))
+    learnTask(session, Math.max(0, at - startedAt))
+}
+
 function decline(state: State, worker: WorkerState, active: ActiveJob, reason: string, now: Now, emit: Emit): void {
-  restFrom(state, worker, active, now)
+  if (!isGivenBack(state, active)) restFrom(state, worker, active, now)
   const next = active.cancelBy === null ? ('queued' as const) : ('canceled' as const)
   emit.change({
     c: 'attemptEnded',

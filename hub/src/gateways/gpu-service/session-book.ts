@@ -1,4 +1,5 @@
 import { taskTarget } from '@stoker/protocol'
+import { countAhead } from '../../engine/look-ahead.ts'
 import type { SessionState } from '../../engine/sessions.ts'
 import type { State } from '../../engine/state.ts'
 import type { KeyHolder } from './api-key.ts'
@@ -20,8 +21,8 @@ export function sessionStatus(state: State, session: SessionState): SessionStatu
 }
 
 /** Tasks that wait for this one session. */
-export function queueSize(state: State, { id }: SessionState): number {
-  return state.targets.get(targetName(id))?.queued ?? 0
+export function queueSize(state: State, session: SessionState): number {
+  return (state.targets.get(targetName(session.id))?.queued ?? 0) + countAhead(session)
 }
 
 /** A session of a preset takes tasks of everybody, any other those of its owner. */

@@ -1,4 +1,4 @@
-import { isTerminal, type JobRow, readSpec } from '@stoker/protocol'
+import { isTerminal, type JobRow } from '@stoker/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { SessionState } from '../../engine/sessions.ts'
 import { notFound } from './answer-error.ts'
@@ -7,7 +7,7 @@ import type { GpuServiceContext } from './context.ts'
 import type { SessionFigures } from './health.ts'
 import { mayUse, queueSize, type SessionStatus, sessionById, sessionStatus } from './session-book.ts'
 import type { TaskDesk } from './task-desk.ts'
-import { containerName, modelOf } from './task-views.ts'
+import { modelOf } from './task-views.ts'
 
 type SessionRequest = FastifyRequest<{ Params: { id: string } }>
 
@@ -109,7 +109,7 @@ export async function liveSessions(
       session_id: session.id,
       status,
       gpu_device_id: gpu === null ? null : devices.of(gpu),
-      container_id: containerName(readSpec(row.spec), row.id),
+      container_id: row.containerId,
       model_id: modelOf(row),
       current_task_id: task === null ? null : (all.get(task)?.id ?? null),
       created_at: new Date(row.submittedAt).toISOString(),

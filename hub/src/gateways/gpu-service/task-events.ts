@@ -7,7 +7,6 @@ import type { TaskEvent } from './line-events.ts'
 import { noteOf } from './task-labels.ts'
 import { type AttemptFacts, attemptFacts, endOfAttempt } from './task-record.ts'
 import { elapsedSeconds, errorOf, taskState } from './task-status.ts'
-import { containerName } from './task-views.ts'
 import { ToldAttempt } from './told-attempt.ts'
 
 export interface TaskEventPorts {
@@ -95,7 +94,7 @@ interface Opening {
   /** Of a task in a session that has its place already: told before the task's own turn comes. */
   readonly atOnce: TaskEvent | null
   readonly opening: (facts: AttemptFacts, before: string | null) => TaskEvent | null
-  readonly created: TaskEvent | null
+  readonly created: ((facts: AttemptFacts) => TaskEvent) | null
   /** To be called before the first opening: from then on the session of the task is known to have a device, or none. */
   readonly meetSession: () => Promise<void>
 }
@@ -105,7 +104,6 @@ function openingOf(ports: TaskEventPorts, row: JobRow): Opening {
   const spec = readSpec(row.spec)
   const session = spec.task?.session ?? null
   let firstGpu: string | null = null
-  const container = containerName(spec, row.id)
   const connection = (gpu: number | null, message: string | null): TaskEvent => ({
     event: 'connection',
     data: {
@@ -116,18 +114,24 @@ function openingOf(ports: TaskEventPorts, row: JobRow): Opening {
       ...(message === null ? {} : { message }),
     },
   })
-  const created = { status: 'created', ...(container === null ? {} : { container_id: container }) }
   return {
     atOnce: known === undefined ? null : connection(known, null),
     meetSession: async () => {
       if (session !== null && known === undefined) firstGpu ??= await ports.sessionGpu(session)
     },
-    created: session === null ? { event: 'worker', data: created } : null,
+    created: session === null ? createdIn : null,
     opening: ({ gpus, number }, before) => {
       if (known !== undefined && before === null) return null
       const uuid = firstGpu ?? gpus[0]
       const gpu = known ?? (uuid === undefined ? null : ports.deviceId(uuid))
       return connection(gpu, before === null ? null : `attempt ${number}, the one before ${before}`)
     },
+  }
+}
+
+function createdIn({ containerId }: AttemptFacts): TaskEvent {
+  return {
+    event: 'worker',
+    data: { status: 'created', ...(containerId === null ? {} : { container_id: containerId }) },
   }
 }

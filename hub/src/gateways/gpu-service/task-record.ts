@@ -6,6 +6,7 @@ export interface AttemptFacts {
   readonly number: number
   readonly gpus: readonly string[]
   readonly runningAt: number | null
+  readonly containerId: string | null
   /** Nothing of this changes any more. */
   readonly isFinal: boolean
 }
@@ -15,10 +16,12 @@ export function attemptFacts(row: JobRow, earlier: readonly AttemptRow[], number
   if (number > row.attempts) return null
   if (number === row.attempts) {
     const gpus: string[] = row.gpus === null ? [] : JSON.parse(row.gpus)
-    return { number, gpus, runningAt: row.runningAt, isFinal: isOver(row, number) }
+    const { runningAt, containerId } = row
+    return { number, gpus, runningAt, containerId, isFinal: isOver(row, number) }
   }
   const body = earlierBody(earlier, number)
-  return { number, gpus: body?.gpus ?? [], runningAt: body?.runningAt ?? null, isFinal: true }
+  const { gpus = [], runningAt = null, containerId = null } = body ?? {}
+  return { number, gpus, runningAt, containerId, isFinal: true }
 }
 
 /** Why an attempt was followed by another one. */
@@ -30,6 +33,7 @@ export function endOfAttempt(earlier: readonly AttemptRow[], number: number): st
 interface EarlierBody {
   readonly gpus: readonly string[]
   readonly runningAt: number | null
+  readonly containerId?: string
   readonly outcome: string
   readonly error: string | null
 }

@@ -48,7 +48,7 @@ export async function viewTaskDetail(
   const spec = readSpec(row.spec)
   return {
     ...viewTask(row, ports),
-    container_id: containerName(spec, row.id),
+    container_id: row.containerId,
     isolation: row.isolation,
     attempts: row.attempts,
     exit_code: row.exitCode,
@@ -58,12 +58,6 @@ export async function viewTaskDetail(
     on_disconnect: noteOf(row).onDisconnect,
     logs: row.attempts === 0 ? [] : await lastLogs(row, ports),
   }
-}
-
-/** What the engine of its worker knows its container by, wherever it takes an id; null for what runs in none. */
-export function containerName({ container, session }: JobSpec, id: string): string | null {
-  if (container === null) return null
-  return `gpu-${session === null ? 'task' : 'session'}-${id.replaceAll('-', '').slice(-12)}`
 }
 
 /** The model a program has loaded, or a task asks for. */

@@ -10,7 +10,7 @@ import type { AttemptFacts } from './task-record.ts'
 export class ToldAttempt {
   readonly number: number
   readonly #opening: (facts: AttemptFacts) => TaskEvent | null
-  readonly #created: TaskEvent | null
+  readonly #created: ((facts: AttemptFacts) => TaskEvent) | null
   readonly #lines = new LineEvents()
   #held: OutputPiece[] = []
   #isOpened = false
@@ -21,7 +21,10 @@ export class ToldAttempt {
     {
       opening,
       created,
-    }: { readonly opening: (facts: AttemptFacts) => TaskEvent | null; readonly created: TaskEvent | null },
+    }: {
+      readonly opening: (facts: AttemptFacts) => TaskEvent | null
+      readonly created: ((facts: AttemptFacts) => TaskEvent) | null
+    },
   ) {
     this.number = number
     this.#opening = opening
@@ -45,7 +48,7 @@ export class ToldAttempt {
     }
     if (this.#isStarted || (facts.runningAt === null && !facts.isFinal)) return events
     this.#isStarted = true
-    if (facts.runningAt !== null && this.#created !== null) events.push(this.#created)
+    if (facts.runningAt !== null && this.#created !== null) events.push(this.#created(facts))
     const held = this.#held
     this.#held = []
     return [...events, ...held.flatMap(piece => this.#lines.push(piece))]

@@ -10,6 +10,7 @@ import type { State } from '../../engine/state.ts'
 import type { HubSessionAction } from '../../session/hub-session.ts'
 import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
+import { type Difficulties, withDifficulties } from './default-difficulty.ts'
 import { linkPrivacy } from './link-privacy.ts'
 import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
 import { offersOf, repeatOffers } from './offers.ts'
@@ -27,6 +28,7 @@ export interface GatewayPorts extends Omit<ConnectionPorts, 'admit' | 'leave' | 
   readonly openSecret: SecretPorts['openSecret']
   /** Send values of secrets also over links that others can read. */
   readonly insecureSecrets: boolean
+  readonly deviceDifficulty: Difficulties
 }
 
 interface Guest {
@@ -106,9 +108,10 @@ export class NativeGateway {
     return answer
   }
 
-  async #admit(connection: Connection, { hello }: Extract<HubSessionAction, { a: 'admit' }>): Promise<void> {
+  async #admit(connection: Connection, action: Extract<HubSessionAction, { a: 'admit' }>): Promise<void> {
     const guest = this.#all.get(connection)
     if (guest === undefined) return
+    const hello = withDifficulties(action.hello, this.#ports.deviceDifficulty)
     connection.bootId = hello.bootId
     // A hello that was long on its way tells what its worker held then; one on a newer connection was heard since.
     if (connection.number < (this.#newest.get(hello.workerId) ?? 0)) {

@@ -1,3 +1,4 @@
+import { countAhead } from '../../engine/look-ahead.ts'
 import type { SessionState } from '../../engine/sessions.ts'
 import type { Bucket, Now, State } from '../../engine/state.ts'
 import { sessionShut } from '../plan-tasks.ts'
@@ -29,8 +30,8 @@ export function explainTask(state: State, job: number, bucket: Bucket, now: Now)
 
 function reasonOf(state: State, session: SessionState, isPreset: boolean, now: Now): Reason {
   const shut = sessionShut(state, session, isPreset, now)
-  const { places, terms, seq, id } = session
-  const busy = `has ${places.size} of ${terms.concurrency} places taken`
+  const { terms, seq, id } = session
+  const busy = `has ${takenIn(session)} of ${terms.concurrency} places taken`
   const worker = state.workers.get(state.active.get(seq)?.claim.worker ?? '')?.facts.name
   return {
     when: 'notNow',
@@ -52,7 +53,7 @@ function summaryOf(state: State, name: string, sessions: readonly SessionState[]
   const many = sessions.length === 1 ? 'the session' : `${sessions.length} sessions`
   if (open.length === 0) return `${many} could take it, none takes tasks now`
   const places = open.reduce((sum, { terms }) => sum + terms.concurrency, 0)
-  const taken = open.reduce((sum, session) => sum + session.places.size, 0)
+  const taken = open.reduce((sum, session) => sum + takenIn(session), 0)
   return `${many} could take it, ${taken} of ${places} places are taken`
 }
 
@@ -80,4 +81,8 @@ function aheadOf(
     }
   }
   return { ahead, isExact }
+}
+
+function takenIn(session: SessionState): number {
+  return session.places.size - countAhead(session)
 }

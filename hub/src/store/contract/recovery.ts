@@ -110,6 +110,7 @@ export function recoveryContract(open: OpenStore): void {
           cancelBy: 'ada',
           isolation: 'none',
           session: 1,
+          containerId: 'c0ffee',
         },
       ],
       edges: [

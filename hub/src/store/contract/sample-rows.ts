@@ -62,6 +62,7 @@ export function aJob(seq: number, over: Partial<JobRow> = {}): JobRow {
     result: null,
     groupId: null,
     session: null,
+    containerId: null,
     ...over,
   }
 }
@@ -77,6 +78,7 @@ export const RUNNING: Partial<JobRow> = {
   placedAt: 5,
   runningAt: 6,
   isolation: 'none',
+  containerId: 'c0ffee',
 }
 
 export function anAttempt(job: number, number: number, over: Partial<AttemptRow> = {}): AttemptRow {

@@ -29,7 +29,7 @@ export function recover(db: Connection, visit: (jobs: readonly LiveJob[]) => voi
   const all = (text: string, ...values: readonly Cell[]) => db.prepare(text).all(...values)
   const numberIn = (key: string) => Number(all('SELECT value FROM meta WHERE "key" = ?', key)[0]?.value ?? 0)
   const active: readonly ActiveColumns[] = all(
-    `SELECT seq, attemptEpoch, attemptState, worker, gpus, placedAt, runningAt, cancelBy, isolation, session
+    `SELECT seq, attemptEpoch, attemptState, worker, gpus, placedAt, runningAt, cancelBy, isolation, session, containerId
       FROM job INDEXED BY job_state WHERE state = 'active' ORDER BY seq`,
   )
   return {

@@ -8,6 +8,7 @@ import { WEBHOOKS_0007 } from './0007-webhooks.ts'
 import { LIVE_JOBS_0008 } from './0008-live-jobs.ts'
 import { SESSIONS_0009 } from './0009-sessions.ts'
 import { DIALECTS_0010 } from './0010-dialects.ts'
+import { CONTAINER_ID_0011 } from './0011-container-id.ts'
 
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
 export const MIGRATIONS: readonly { readonly name: string; readonly statements: readonly string[] }[] = [
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0008-live-jobs', statements: LIVE_JOBS_0008 },
   { name: '0009-sessions', statements: SESSIONS_0009 },
   { name: '0010-dialects', statements: DIALECTS_0010 },
+  { name: '0011-container-id', statements: CONTAINER_ID_0011 },
 ]
