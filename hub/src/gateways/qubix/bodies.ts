@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { QubixError } from './answers.ts'
+import { storable } from './storable.ts'
 
 /** Far beyond any machine: larger figures are no measurements. */
 const MOST_CORES = 100_000
@@ -10,14 +11,14 @@ const words = (most: number) =>
   z
     .string()
     .transform(text =>
-      text
+      storable(text, most)
         .replace(/\p{Cc}/gu, ' ')
-        .trim()
-        .slice(0, most),
+        .trim(),
     )
     .nullish()
     .catch(null)
-const Id = z.string().min(1).max(200)
+/** It is pasted into paths as it is. */
+const Id = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'an id has 1 to 200 characters, none of them blank')
 const Loose = z.record(z.string(), z.unknown()).catch({})
 
 /** What a machine has, as its worker says; anything unreadable is unknown, and no reason to turn it away. */
@@ -93,6 +94,10 @@ export function readBody<S extends z.ZodType>(schema: S, body: unknown): z.outpu
   const [issue] = parsed.error.issues
   const path = issue?.path.join('.') ?? ''
   throw new QubixError(400, `${path === '' ? 'the body' : path}: ${issue?.message ?? 'is not readable'}`)
+}
+
+export function readPathId(id: string): string {
+  return readBody(Id, id)
 }
 
 /** Both spellings are one field; who says both must mean the same. */

@@ -13,6 +13,7 @@ import { providerId } from './provider-key.ts'
 import { type ProviderNote, readNote } from './provider-note.ts'
 import { gpuSamples, type Sample, sampleOf } from './sample.ts'
 import { type JobStanding, standingBySeq, standingOf } from './standing.ts'
+import { storable } from './storable.ts'
 import { toldEnd } from './told-end.ts'
 import type { Turns } from './turns.ts'
 
@@ -161,7 +162,7 @@ export class JobDesk {
     const running = { kind: 'running', fence, at: now(), isolation: 'none' } as const
     await Promise.all([
       engine.execute({ kind: 'report', worker, n: null, reports: [running], rows: [] }),
-      this.#remember(worker, { ...note, held: { ...fence, error: (error ?? '').slice(0, 500) } }),
+      this.#remember(worker, { ...note, held: { ...fence, error: storable(error ?? '', 500) } }),
     ])
   }
 
@@ -174,7 +175,7 @@ export class JobDesk {
     const type = await this.#context.engine.read(state => state.buckets.get(bucket)?.shape.type)
     if (runningAt === null || type === 'custom_script' || !(percent > 0 && percent <= 100)) return null
     const elapsed = (this.#context.now() - runningAt) / 1000
-    return Math.max(0, Math.round((elapsed * 100) / percent - elapsed))
+    return elapsed > 0 ? Math.max(0, Math.round((elapsed * 100) / percent - elapsed)) : null
   }
 }
 

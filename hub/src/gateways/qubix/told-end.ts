@@ -2,6 +2,7 @@ import { MAX_RESULT_BYTES } from '@stoker/protocol'
 import type { CompleteBody } from './bodies.ts'
 import { doubtsOn } from './doubts.ts'
 import type { Variant } from './provider-note.ts'
+import { storable } from './storable.ts'
 
 /** What a job ended with, as the house keeps it; long texts go to its log. */
 export interface ToldEnd {
@@ -46,7 +47,7 @@ export function toldEnd(body: CompleteBody, teller: Teller): ToldEnd {
   const isLong = error.length > LONGEST_ERROR
   return {
     outcome: 'failed',
-    error: isLong ? `${error.slice(0, LONGEST_ERROR)}… (the rest is in the log)` : error,
+    error: `${storable(error, LONGEST_ERROR)}${isLong ? '… (the rest is in the log)' : ''}`,
     exitCode: wholeOf(fields.exitCode) ?? exitCodeIn(error),
     note: null,
     result: null,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type DialectCaller, dialectCaller } from '../../serving/dialect-caller.ts'
 import { RateLimit, RateLimited } from '../../serving/rate-limit.ts'
 import { QubixError } from './answers.ts'
-import { CompleteBody, HeartbeatBody, ProgressBody, RegisterBody, readBody, workerIdIn } from './bodies.ts'
+import { CompleteBody, HeartbeatBody, ProgressBody, RegisterBody, readBody, readPathId, workerIdIn } from './bodies.ts'
 import type { QubixContext } from './context.ts'
 import type { JobDesk, Settled } from './job-desk.ts'
 import { jobStatus } from './job-status.ts'
@@ -37,9 +37,9 @@ export function addWorkerRoutes(service: FastifyInstance, context: QubixContext,
   })
 
   service.post<{ Params: { id: string } }>('/api/providers/:id/heartbeat', async request => {
-    const caller = await pass(request, request.params.id)
-    const body = readBody(HeartbeatBody, request.body ?? {})
-    const job = await providers.heartbeat(caller, request.params.id, body)
+    const id = readPathId(request.params.id)
+    const caller = await pass(request, id)
+    const job = await providers.heartbeat(caller, id, readBody(HeartbeatBody, request.body ?? {}))
     return { success: true, pendingJobs: job === null ? [] : [job] }
   })
 
