@@ -41,6 +41,15 @@ test('what becomes of tasks whose client left is a setting of the environment', 
   expect(() => choice('maybe')).toThrow('cancel or keep, found "maybe"')
 })
 
+test('QUBIX has a port of its own when the command line or the environment says so', () => {
+  expect(serve()).toMatchObject({ qubixPort: undefined, qubixOpen: false })
+  expect(serve('--qubix-port', '3001', '--qubix-open')).toMatchObject({ qubixPort: 3001, qubixOpen: true })
+  const env = { STOKER_QUBIX_PORT: '3002', STOKER_QUBIX_OPEN: '1' }
+  expect(readCommand(['serve', '--data', 'd'], env)).toMatchObject({ qubixPort: 3002, qubixOpen: true })
+  expect(() => serve('--qubix-port', 'x')).toThrow('--qubix-port is a whole number from 0 to 65535, found x')
+  expect(() => readCommand(['serve', '--data', 'd'], { STOKER_QUBIX_OPEN: 'yes' })).toThrow('is 1 or 0, found "yes"')
+})
+
 test('a hub refuses to listen in plain HTTP where others can reach it, before it touches its folder', async () => {
   const options = { folder: '/nonexistent/hub', port: 0, log: () => {}, broken: () => {} }
   for (const host of ['0.0.0.0', '::', '192.168.1.1', 'hub.example'])

@@ -26,6 +26,9 @@ export type HubCommand =
       readonly presets: PresetOptions
       /** Undefined: the GPU-service API has no port of its own. */
       readonly gpuServicePort: number | undefined
+      /** Undefined: QUBIX has no port of its own. */
+      readonly qubixPort: number | undefined
+      readonly qubixOpen: boolean
       readonly openaiOnDisconnect: 'cancel' | 'keep'
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
@@ -75,6 +78,8 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       presets: { type: 'string' },
       quiet: { type: 'boolean', default: false },
       'gpu-service': { type: 'string' },
+      'qubix-port': { type: 'string' },
+      'qubix-open': { type: 'boolean', default: false },
     },
   })
   if (command === 'check-presets')
@@ -93,7 +98,9 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       policy: policyOf(values.policy),
       retention: retentionOf(values),
       presets: presetsIn(values.presets ?? join(data, 'presets'), env),
-      gpuServicePort: gpuServicePort(values['gpu-service'] ?? env.STOKER_GPU_SERVICE),
+      gpuServicePort: ownPort('--gpu-service', values['gpu-service'] ?? env.STOKER_GPU_SERVICE),
+      qubixPort: ownPort('--qubix-port', values['qubix-port'] ?? env.STOKER_QUBIX_PORT),
+      qubixOpen: values['qubix-open'] || isSet('STOKER_QUBIX_OPEN', env),
       openaiOnDisconnect: onDisconnect(env.STOKER_OPENAI_ON_DISCONNECT),
       insecure: values.insecure,
       ...tlsOf(values),
@@ -123,8 +130,15 @@ function withPort(args: readonly string[]): string[] {
   return [...args.slice(0, at + 1), GPU_SERVICE_PORT, ...args.slice(at + 1)]
 }
 
-function gpuServicePort(text: string | undefined): number | undefined {
-  return text === undefined || text === '' ? undefined : portOf(text, '--gpu-service')
+function ownPort(option: string, text: string | undefined): number | undefined {
+  return text === undefined || text === '' ? undefined : portOf(text, option)
+}
+
+function isSet(name: string, env: Environment): boolean {
+  const text = env[name]
+  if (text === undefined || text === '' || text === '0') return false
+  if (text === '1') return true
+  throw new Error(`${name} is 1 or 0, found "${text}"`)
 }
 
 function onDisconnect(text: string | undefined): 'cancel' | 'keep' {

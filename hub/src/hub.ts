@@ -32,6 +32,7 @@ import { openOpenAi } from './openai-door.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
+import { openQubix } from './qubix-door.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, lookEveryMs, type Retention } from './retention/settings.ts'
@@ -75,6 +76,10 @@ export interface HubOptions {
   readonly presets?: PresetOptions | undefined
   /** A port of its own for the GPU-service API, which is below /gpu in any case. */
   readonly gpuServicePort?: number | undefined
+  /** A port of its own for QUBIX workers and clients, who are served below /qubix in any case. */
+  readonly qubixPort?: number | undefined
+  /** Whoever is on this machine may speak QUBIX without a token. */
+  readonly qubixOpen?: boolean | undefined
   /** What becomes of a waiting task when the client of the OpenAI endpoint leaves. */
   readonly openaiOnDisconnect?: OnDisconnect | undefined
   readonly log: Log
@@ -88,6 +93,8 @@ export interface Hub {
   readonly listeners: readonly Listener[]
   /** Where the GPU-service API has a port of its own. */
   readonly gpuService: string | null
+  /** Where QUBIX has a port of its own. */
+  readonly qubix: string | null
   close(): Promise<void>
 }
 
@@ -191,7 +198,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
   const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
   const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
-  const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(rest))
+  const qubix = await openQubix({ ...shared, log, limits, isOpen: options.qubixOpen ?? false })
+  const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(qubix.front(rest)))
   const api = await createApi({
     ...shared,
     front,
@@ -261,6 +269,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await presets.close()
     await webhooks.close()
     await gpuService.close()
+    await qubix.close()
     await openai.close()
     await api.close()
     await listeners.closeAll()
@@ -285,11 +294,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await listeners.start(reception, url, options.listen ?? [])
     const { gpuServicePort: port } = options
     const ownAddress = port === undefined ? null : await gpuService.listen(options.host, port)
+    const { qubixPort } = options
+    const qubixAddress = qubixPort === undefined ? null : await qubix.listen(options.host, qubixPort)
     return {
       url,
       epoch: core.state.epoch,
       listeners: listeners.list().listeners,
       gpuService: ownAddress,
+      qubix: qubixAddress,
       close,
     }
   } catch (error) {

@@ -39,9 +39,10 @@ export const HostSample = z.object({
   cpuPercent: z.number(),
   memoryUsedBytes: z.number(),
   memoryTotalBytes: z.number(),
-  load1: z.number(),
-  netRxBytes: z.number(),
-  netTxBytes: z.number(),
+  /** Null in these three: its worker does not tell. */
+  load1: z.number().nullable(),
+  netRxBytes: z.number().nullable(),
+  netTxBytes: z.number().nullable(),
 })
 export type HostSample = Readonly<z.infer<typeof HostSample>>
 

@@ -1,4 +1,4 @@
-import { type Device, formatSize, type Worker, type WorkerDetail } from '@stoker/protocol'
+import { type Device, formatSize, USES, type Worker, type WorkerDetail } from '@stoker/protocol'
 import { ago, shortId } from './job-words.ts'
 import type { Paper } from './paper.ts'
 import { plainText } from './plain-text.ts'
@@ -31,6 +31,7 @@ export const workerDetailView: View<WorkerDetail> = {
       hardware.gpuNote ?? '',
       `programs: ${abilities.executors.includes('process') ? isolationText(abilities) : 'none, inline types only'}`,
       ...containerLines(abilities.containers),
+      ...foreignLines(abilities.foreign),
       abilities.note ?? '',
       ...jobs,
     ]
@@ -70,6 +71,24 @@ function containerLines(containers: WorkerDetail['abilities']['containers']): st
   return [facts.filter(fact => fact !== '').join(', ')]
 }
 
+/** What a worker of another system runs, and what it has no way to take. */
+function foreignLines(foreign: WorkerDetail['abilities']['foreign']): string[] {
+  if (foreign === undefined) return []
+  const { dialect, types, uses, maxGpus } = foreign
+  const of = (trust: string) =>
+    Object.keys(types)
+      .filter(type => types[type] === trust)
+      .toSorted()
+      .join(', ')
+  const facts = [
+    `speaks ${dialect}: runs ${of('verified') || 'nothing for sure'}`,
+    of('unverified') === '' ? '' : `unverified: ${of('unverified')}`,
+    `cannot take ${USES.filter(use => !uses.includes(use)).join(', ')}`,
+    `at most ${maxGpus} GPU${maxGpus === 1 ? '' : 's'} a job`,
+  ]
+  return [facts.filter(fact => fact !== '').join('; ')]
+}
+
 function isolationText(abilities: WorkerDetail['abilities']): string {
   const kinds = [abilities.sandbox ? 'sandboxed' : '', abilities.unsandboxed ? 'unsandboxed allowed' : '']
   return kinds.filter(kind => kind !== '').join(', ') || 'none allowed'
@@ -92,6 +111,7 @@ function workerColumns(paper: Paper): Column<Worker>[] {
       cell: ({ engine }) => (engine === null ? '-' : `${engine.name} ${engine.version}`),
       importance: 6,
     },
+    { title: 'DIALECT', cell: worker => worker.dialect, importance: 7 },
     { title: 'TAGS', cell: worker => worker.tags.join(' '), shrinkTo: 4, importance: 4 },
     {
       title: 'SEEN',

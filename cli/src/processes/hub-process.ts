@@ -27,6 +27,8 @@ export interface HubOptions extends RetentionOptions {
   readonly rateLimit?: number | undefined
   /** True: on the customary port. */
   readonly gpuService?: string | true | undefined
+  readonly qubixPort?: number | undefined
+  readonly qubixOpen?: boolean | undefined
   readonly presets?: string | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
@@ -51,6 +53,12 @@ export function withHubOptions(command: Command, io: Io): Command {
     .option('--presets <folder>', 'where presets are ($STOKER_PRESETS, else presets in the data folder)')
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--gpu-service [port]', 'the GPU-service API also on a port of its own (8001); it is at /gpu anyway')
+    .option(
+      '--qubix-port <n>',
+      'QUBIX workers and clients also on a port of their own (3001); they are at /qubix anyway',
+      wholeNumber,
+    )
+    .option('--qubix-open', 'let QUBIX workers and clients of this machine in without a token')
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
       '--webhook-allow <host>',
@@ -79,6 +87,8 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...['--presets', presetsFolder(io, { data, presets: of.presets })],
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
     ...(of.gpuService === undefined ? [] : ['--gpu-service', ...(of.gpuService === true ? [] : [of.gpuService])]),
+    ...(of.qubixPort === undefined ? [] : ['--qubix-port', String(of.qubixPort)]),
+    ...(of.qubixOpen === true ? ['--qubix-open'] : []),
     ...retentionArgs(of),
     ...logArgs(of),
   ]

@@ -92,8 +92,8 @@ export type Command =
   | { readonly kind: 'ask'; readonly worker: string; readonly most: number }
   /** A worker took a certain queued job by itself. */
   | { readonly kind: 'claim'; readonly worker: string; readonly job: number }
-  /** The rules of a worker's protocol say that nothing more will be heard of the attempt: its job is queued again, and it may still come back. */
-  | { readonly kind: 'lose'; readonly fence: Fence; readonly reason: string }
+  /** The rules of a worker's protocol say that nothing more will be heard of the attempt: its job is queued again, and it may still come back; with `most` lost attempts the job fails. */
+  | { readonly kind: 'lose'; readonly fence: Fence; readonly reason: string; readonly most?: number | undefined }
   | { readonly kind: 'abilities'; readonly worker: string; readonly abilities: Abilities }
   | { readonly kind: 'goodbye'; readonly worker: string; readonly reason: string }
   /** A worker that was too long silent is heard again on the same connection: what nobody took over goes on. */

@@ -81,13 +81,13 @@ export function decideClaim(
 
 export function decideLose(
   state: State,
-  { fence, reason }: Of<'lose'>,
+  { fence, reason, most }: Of<'lose'>,
   _facts: Facts,
   now: Now,
   emit: Emit,
 ): Replies['lose'] {
   const active = state.active.get(fence.job)
-  if (active !== undefined && sameFence(active.claim, fence)) loseAttempt(active, reason, now, emit)
+  if (active !== undefined && sameFence(active.claim, fence)) loseAttempt(active, reason, now, emit, most)
   return null
 }
 

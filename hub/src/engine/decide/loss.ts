@@ -5,16 +5,16 @@ import type { Emit } from './emit.ts'
 export const MAX_LOST = 5
 
 /** The lease is over: the job goes back to its queue and the attempt may still return; a job that was being canceled or was lost too often ends here. */
-export function loseAttempt(active: ActiveJob, reason: string, now: Now, emit: Emit): void {
+export function loseAttempt(active: ActiveJob, reason: string, now: Now, emit: Emit, most = MAX_LOST): void {
   const { job, epoch, attempt } = active.claim
   const { cancelBy } = active
   const lost = active.lost + 1
   emit.change({ c: 'lost', job, epoch, attempt, at: now.wall, lost, reason })
   if (cancelBy !== null) emit.change({ c: 'ended', job, state: 'canceled', reason: cancelBy, at: now.wall })
-  else if (lost >= MAX_LOST)
-    emit.change({ c: 'ended', job, state: 'failed', reason: tooOften(lost, reason), at: now.wall })
+  else if (lost >= most)
+    emit.change({ c: 'ended', job, state: 'failed', reason: tooOften(lost, reason, most), at: now.wall })
 }
 
-export function tooOften(lost: number, reason: string): string {
-  return `lost ${lost} attempts, at most ${MAX_LOST} are tried; last: ${reason}`
+export function tooOften(lost: number, reason: string, most = MAX_LOST): string {
+  return `lost ${lost} attempts, at most ${most} are tried; last: ${reason}`
 }
