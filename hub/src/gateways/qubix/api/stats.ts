@@ -6,7 +6,7 @@ import type { ConsumerContext } from './context.ts'
 
 const LIVE: readonly JobState[] = ['waiting', 'queued', 'active']
 
-export interface Stats {
+interface Stats {
   readonly jobs: { readonly total: number; readonly active: number }
   readonly providers: { readonly total: number; readonly active: number }
 }

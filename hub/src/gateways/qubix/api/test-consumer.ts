@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { uuidv7 } from 'uuidv7'
@@ -7,14 +7,17 @@ import { HARDWARE, TestWorker } from '../../../api/test-worker.ts'
 import { consumerContext } from '../../../qubix-consumer.ts'
 import { withPastedPaths } from '../../../serving/dialect-caller.ts'
 import { Doorkeeper, ORDINARY_LIMITS } from '../../../serving/rate-limit.ts'
+import { routeUpgrades } from '../../../serving/upgrades.ts'
 import { addConsumerRoutes } from './consumer-routes.ts'
 import type { ConsumerContext } from './context.ts'
+import type { Viewers } from './live/viewers.ts'
 
 /** The customers' routes on a port of their own, before a hub in this process. */
 export interface TestConsumer {
   readonly hub: TestHub
   readonly url: string
   readonly service: FastifyInstance
+  readonly viewers: Viewers
   /** Bugs that were met while answering. */
   readonly faults: unknown[]
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
@@ -46,13 +49,18 @@ export async function openTestConsumer(over: Partial<ConsumerContext> = {}): Pro
     forceCloseConnections: true,
     serverFactory: handler => createServer(withPastedPaths(handler as RequestListener)),
   })
-  addConsumerRoutes(service, { ...context, ...over })
+  const viewers = addConsumerRoutes(service, { ...context, ...over }, { lookMs: 20 })
+  routeUpgrades(service.server as Server, [
+    { prefix: '/qubix', take: viewers.upgrade },
+    { prefix: '', take: viewers.upgrade },
+  ])
   await service.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(service.server.address() as AddressInfo).port}`
   return {
     hub,
     url,
     service,
+    viewers,
     faults,
     call: (method, path, options) => call(url, hub.admin, method, path, options),
     close: async () => {
