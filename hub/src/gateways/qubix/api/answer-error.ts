@@ -15,15 +15,21 @@ export function answerErrors(scope: FastifyInstance, { failed, isStopping }: Con
     else done()
   })
   scope.setErrorHandler((error, _request, reply) => {
-    const status = statusOf(error)
-    if (status === 500) failed(error)
-    return sendError(reply, status, status === 500 ? 'internal error' : messageOf(error), retryAfter(error, status))
+    if (statusOf(error) === 500) failed(error)
+    return sendError(reply, error)
   })
 }
 
-function sendError(reply: FastifyReply, status: number, error: string, seconds: number | null): FastifyReply {
+/** Also for what no route gets to see, such as an address that is none. */
+export function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+  const status = statusOf(error)
+  const seconds = retryAfter(error, status)
   if (seconds !== null) reply.header('retry-after', String(seconds))
-  return reply.code(status).header('content-type', 'application/json; charset=utf-8').send({ success: false, error })
+  const told = status === 500 ? 'internal error' : messageOf(error)
+  return reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .send({ success: false, error: told })
 }
 
 function statusOf(error: unknown): number {

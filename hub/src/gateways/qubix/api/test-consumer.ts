@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { uuidv7 } from 'uuidv7'
 import { type Answer, type CallOptions, openTestHub, type TestHub } from '../../../api/test-hub.ts'
@@ -8,6 +9,7 @@ import { consumerContext } from '../../../qubix-consumer.ts'
 import { withPastedPaths } from '../../../serving/dialect-caller.ts'
 import { Doorkeeper, ORDINARY_LIMITS } from '../../../serving/rate-limit.ts'
 import { routeUpgrades } from '../../../serving/upgrades.ts'
+import { sendError } from './answer-error.ts'
 import { addConsumerRoutes } from './consumer-routes.ts'
 import type { ConsumerContext } from './context.ts'
 import type { Viewers } from './live/viewers.ts'
@@ -47,8 +49,10 @@ export async function openTestConsumer(over: Partial<ConsumerContext> = {}): Pro
     logger: false,
     routerOptions: { maxParamLength: 2400 },
     forceCloseConnections: true,
+    frameworkErrors: (error, _request, reply) => sendError(reply, error),
     serverFactory: handler => createServer(withPastedPaths(handler as RequestListener)),
   })
+  service.setNotFoundHandler((_request, reply) => sendError(reply, new Refused('route.not_found', 'no such route')))
   const viewers = addConsumerRoutes(service, { ...context, ...over }, { lookMs: 20 })
   routeUpgrades(service.server as Server, [
     { prefix: '/qubix', take: viewers.upgrade },
