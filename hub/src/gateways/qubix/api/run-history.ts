@@ -62,17 +62,22 @@ export class RunHistory {
   }
 }
 
-/** A device that is not known any more has no model: its runs tell nothing. */
+/** A device that is not known any more has no model, and what a worker may have made up took no real time: neither tells anything. */
 function byModel(rows: readonly JobRow[], models: ReadonlyMap<string, string>): ByModel {
   const runs = new Map<string, number[]>()
   for (const row of rows) {
     const [uuid]: string[] = row.gpus === null ? [] : JSON.parse(row.gpus)
     const model = uuid === undefined ? '' : models.get(uuid)
     const startedAt = row.runningAt ?? row.placedAt
-    if (model === undefined || startedAt === null || row.attemptEndedAt === null) continue
+    if (model === undefined || startedAt === null || row.attemptEndedAt === null || isDoubted(row)) continue
     const { factor } = scaleOf(kindOf(row.type), readSpec(row.spec).input)
     const seconds = (row.attemptEndedAt - startedAt) / 1000 / factor
     runs.set(model, [...(runs.get(model) ?? []), seconds])
   }
   return runs
+}
+
+function isDoubted({ result }: JobRow): boolean {
+  const told: unknown = result === null ? null : JSON.parse(result)
+  return typeof told === 'object' && told !== null && 'unverified' in told && told.unverified === true
 }
