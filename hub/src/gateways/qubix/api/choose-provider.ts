@@ -20,13 +20,13 @@ export interface Chosen extends Choice {
 export function chooseProvider(
   wish: Wish,
   providers: readonly Provider[],
-  cannotRun: (spec: JobSpec, worker: WorkerState) => string | null,
+  refusalsOf: (spec: JobSpec) => (worker: WorkerState) => string | null,
 ): Chosen {
   const wanted = wantedProvider(wish, providers)
   const dear = tooDear(wish, providers)
   if (wanted !== null) {
     const gpus = gpusFor(wish, [wanted])
-    const reason = cannotRun(specOf(wish, { ...ANYWHERE, gpus }, {}), wanted.worker)
+    const reason = refusalsOf(specOf(wish, { ...ANYWHERE, gpus }, {}))(wanted.worker)
     if (reason === null) return { provider: wanted, worker: wanted.id, exclude: [], gpus, notes: cpuNote(wish, gpus) }
     const rest = providers.filter(({ id }) => !dear.includes(id))
     const notes = [`provider ${wanted.id} cannot run it (${reason}), so any other may`]

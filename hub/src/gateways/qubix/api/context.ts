@@ -23,8 +23,8 @@ export interface ConsumerContext {
   readonly isOpen: boolean
   /** What a provider said of itself when it registered. */
   readonly offerOf: (worker: WorkerState) => ProviderOffer
-  /** Why this worker could never run such a job; null if it could. */
-  readonly cannotRun: (spec: JobSpec, worker: WorkerState) => string | null
+  /** Why a worker could never run such a job; null if it could. */
+  readonly refusalsOf: (spec: JobSpec) => (worker: WorkerState) => string | null
   /** Why no worker that is known could ever run the jobs of a bucket; null if one could. */
   readonly unschedulable: (state: State, bucket: number) => string | null
   /** A bug was met while answering. */

@@ -29,7 +29,7 @@ describe('a wish becomes a job', () => {
   })
 
   it('with its limits and variables, which the program does not see as input', () => {
-    const inputData = { script: 'x', timeoutSeconds: 5, env: { A: '1' }, network: true }
+    const inputData = { script: 'x', timeoutSeconds: 5, env: { A: '1' }, network: true, outputs: ['out/**'] }
     const advancedConfig = {
       environmentVars: { B: '2' },
       maxDuration: 1,
@@ -43,10 +43,12 @@ describe('a wish becomes a job', () => {
     expect(made).toMatchObject({
       timeoutMs: 5000,
       env: { A: '1', B: '2' },
+      outputs: ['out/**'],
       network: 'internet',
       placement: { unverified: true },
       input: { script: 'x' },
     })
+    expect(() => spec({ inputData: { script: 'x', outputs: '/etc' } })).toThrow(/outputs/)
     expect(spec({ inputData: { script: 'x' }, advancedConfig }).timeoutMs).toBe(3600_000)
     const image = { ...advancedConfig, dockerImage: 'python:3.12', entryPoint: 'python -V' }
     expect(spec({ inputData: {}, modelType: 'training', advancedConfig: image })).toMatchObject({
@@ -85,7 +87,7 @@ describe('the choice of a provider', () => {
     maxPrice: undefined,
     ...over,
   })
-  const anyone = () => null
+  const anyone = () => () => null
 
   it('is the one that was asked for, by any of its names', () => {
     expect(chooseProvider(wish({ providerId: 'a' }), all, anyone)).toMatchObject({ worker: 'a', gpus: 1, exclude: [] })
@@ -95,7 +97,7 @@ describe('the choice of a provider', () => {
   })
 
   it('falls to the others, with the reason, when that one cannot', () => {
-    const chosen = chooseProvider(wish({ providerId: 'b', maxPrice: 2 }), all, () => 'has no Python')
+    const chosen = chooseProvider(wish({ providerId: 'b', maxPrice: 2 }), all, () => () => 'has no Python')
     expect(chosen).toMatchObject({ worker: null, exclude: ['a'] })
     expect(chosen.notes.join()).toMatch(/provider b cannot run it \(has no Python\)/)
   })

@@ -64,7 +64,7 @@ function programOf(type: JobType, input: Input, config: Config): JobSpecInput {
 }
 
 /** What is about the run, not for the program. */
-const RUN_KEYS: readonly string[] = ['timeoutSeconds', 'network', 'env']
+const RUN_KEYS: readonly string[] = ['timeoutSeconds', 'network', 'env', 'outputs']
 
 function inputOf(input: Input): { input: NonNullable<JobSpecInput['input']> } {
   const kept = Object.entries(input).filter(([key]) => !RUN_KEYS.includes(key))
@@ -114,6 +114,7 @@ function limitsOf(type: JobType, input: Input, config: Config): JobSpecInput {
     ...(seconds === undefined ? {} : { timeout: seconds }),
     ...(network === undefined ? {} : { network }),
     ...(Object.keys(env).length === 0 ? {} : { env }),
+    ...(input.outputs === undefined ? {} : { outputs: input.outputs as string[] }),
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ArtifactRow, isTerminal, type JobRow, type JobState, type Progress, readSpec } from '@stoker/protocol'
 import type { State } from '../../../engine/state.ts'
+import { mediaType } from '../../../serving/media-types.ts'
 import type { ConsumerContext } from './context.ts'
 import { noteOf } from './job-labels.ts'
 import { isoTime } from './provider-views.ts'
@@ -95,6 +96,7 @@ interface LeftFile {
   readonly name: string
   readonly size: number
   readonly sha256: string
+  readonly contentType: string
   readonly url: string
 }
 
@@ -102,7 +104,7 @@ async function artifactsOf({ queries }: ViewPorts, row: JobRow): Promise<LeftFil
   const rows = await queries.artifacts(row.seq, row.attempts, '', MOST_ARTIFACTS)
   return rows.map(({ path, size, sha256 }: ArtifactRow) => {
     const url = `/api/jobs/${row.id}/artifacts/${path.split('/').map(encodeURIComponent).join('/')}`
-    return { path, name: path.split('/').at(-1) ?? path, size, sha256, url }
+    return { path, name: path.split('/').at(-1) ?? path, size, sha256, contentType: mediaType(path), url }
   })
 }
 

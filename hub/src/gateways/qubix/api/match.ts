@@ -1,8 +1,10 @@
 import { type JobSpec, Refused } from '@stoker/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
+import type { WorkerState } from '../../../engine/state.ts'
 import { type JobAnalysis, MatchBody } from './bodies.ts'
 import { callerOf, LOOKERS } from './caller.ts'
+import type { ConsumerContext } from './context.ts'
 import type { ConsumerDesk } from './desk.ts'
 import { type Compatibility, compatibilityOf } from './formulas/compatibility.ts'
 import { hasCpuPath, kindOf, typeOf } from './formulas/job-kind.ts'
@@ -21,7 +23,7 @@ export function addMatchRoute(scope: FastifyInstance, desk: ConsumerDesk): void 
   scope.post('/api/providers/match', async request => {
     await callerOf(context, request, LOOKERS)
     const body = readAs(MatchBody, request.body)
-    const wish = wishOf(body)
+    const wish = wishOf(context, body)
     const jobs = await tally.counts()
     const there = (await desk.providers()).filter(({ isActive }) => isActive)
     const offers = await Promise.all(there.map(provider => offerOf(desk, wish, provider)))
@@ -46,17 +48,19 @@ interface Wish {
   readonly input: Readonly<Record<string, unknown>>
   readonly needs: Needs
   readonly maxPrice: number | undefined
-  /** Null: nothing here would compute it, wherever it ran. */
-  readonly spec: JobSpec | null
+  /** Why a worker cannot run it. */
+  readonly refusalOf: (worker: WorkerState) => string | null
 }
 
-function wishOf(body: z.output<typeof MatchBody>): Wish {
+function wishOf({ refusalsOf }: ConsumerContext, body: z.output<typeof MatchBody>): Wish {
   const analysis = body.jobAnalysis ?? body.jobRequirements ?? body.requirements
   const modelType = body.modelType ?? body.jobType ?? analysis?.jobType
   if (modelType === undefined) throw new Refused('request.invalid', 'modelType: missing; what is to be matched?')
   const { inputData, advancedConfig, maxPrice } = body
   const needs = needsOf(kindOf(modelType), analysis?.detectedFramework ?? 'none', knownNeeds(analysis))
-  return { modelType, input: inputData ?? {}, needs, maxPrice, spec: specIf(modelType, inputData, advancedConfig) }
+  const spec = specIf(modelType, inputData, advancedConfig)
+  const refusalOf = spec === null ? () => 'nothing here computes this type' : refusalsOf(spec)
+  return { modelType, input: inputData ?? {}, needs, maxPrice, refusalOf }
 }
 
 function knownNeeds(analysis: JobAnalysis | undefined): Partial<Needs> {
@@ -105,7 +109,7 @@ async function offerOf(desk: ConsumerDesk, wish: Wish, provider: Provider): Prom
   const run = estimateRun(kind, gpu, scaleOf(kind, wish.input), measured)
   const cost = estimatedCost(run.seconds / 3600, provider.pricePerHour, multiplierOf(wish.modelType))
   const fit = compatibilityOf(provider, wish.needs, hasCpuPath(kind))
-  const refusals = refusalsOf(desk, wish, provider)
+  const refusals = objections(wish, provider)
   const isSimulated = provider.worker.facts.hardware.gpus.some(({ simulated }) => simulated)
   return {
     provider,
@@ -121,8 +125,8 @@ async function offerOf(desk: ConsumerDesk, wish: Wish, provider: Provider): Prom
 }
 
 /** Memory is not all: a provider may lack the program, or ask for too much. */
-function refusalsOf({ context }: ConsumerDesk, { spec, maxPrice }: Wish, { worker, pricePerHour }: Provider): string[] {
-  const cannot = spec === null ? 'nothing here computes this type' : context.cannotRun(spec, worker)
+function objections({ refusalOf, maxPrice }: Wish, { worker, pricePerHour }: Provider): string[] {
+  const cannot = refusalOf(worker)
   const isDear = maxPrice !== undefined && pricePerHour > maxPrice
   return [
     ...(cannot === null ? [] : [cannot]),

@@ -45,7 +45,7 @@ async function accept(desk: ConsumerDesk, request: FastifyRequest, owner: string
   const key = keyOf(request, wish)
   refuseWhenFull(desk)
   const providers = await desk.providers()
-  const chosen = chooseProvider(wish, providers, context.cannotRun)
+  const chosen = chooseProvider(wish, providers, context.refusalsOf)
   const available = providers.filter(({ isActive }) => isActive).map(({ pricePerHour }) => pricePerHour)
   const price = priceFor(chosen.provider?.pricePerHour ?? null, wish.maxPrice ?? null, available)
   const cost = estimatedCost(wish.computeNeeded, price.perHour, multiplierOf(wish.modelType))
