@@ -43,6 +43,7 @@ import { waitCode } from './scheduler/wait-code.ts'
 import { Firing } from './schedules/firing.ts'
 import { SecretVault } from './secret-vault.ts'
 import { ORDINARY_LIMITS } from './serving/rate-limit.ts'
+import { routeUpgrades } from './serving/upgrades.ts'
 import { DiskFull } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
 import { VERSION } from './version.ts'
@@ -237,7 +238,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
     deviceDifficulty: presets.source.settings.deviceDifficulty,
   })
-  gateway.listen(api.server as Server)
+  const attach = (server: Server) => routeUpgrades(server, [gateway.upgrades])
+  attach(api.server as Server)
   const firing = new Firing(shared)
   const timers = [
     setInterval(() => {
@@ -289,7 +291,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       options: SERVER_OPTIONS,
       request: front(api.routing),
       broken: answerBrokenRequest,
-      attach: (server: Server) => gateway.listen(server),
+      attach,
     }
     await listeners.start(reception, url, options.listen ?? [])
     const { gpuServicePort: port } = options

@@ -21,13 +21,18 @@ const TOKEN_PATH = /^\/t\/([\x21-\x2e\x30-\x7e]{1,500})(?=\/|$)/
  */
 export function withPastedPaths(inner: RequestListener): RequestListener {
   return (request, response) => {
-    const url = `/${(request.url ?? '/').replace(/^\/+/, '')}`
-    const prefix = TOKEN_PATH.exec(url)
-    const token = prefix === null ? null : decoded(prefix[1] ?? '')
-    if (token !== null) request.headers.authorization = `Bearer ${token}`
-    request.url = token === null ? url : `/${url.slice(prefix?.[0].length ?? 0).replace(/^\/+/, '')}`
+    straightenPath(request)
     return inner(request, response)
   }
+}
+
+/** The same for a request that no listener gets, such as an upgrade. */
+export function straightenPath(request: IncomingMessage): void {
+  const url = `/${(request.url ?? '/').replace(/^\/+/, '')}`
+  const prefix = TOKEN_PATH.exec(url)
+  const token = prefix === null ? null : decoded(prefix[1] ?? '')
+  if (token !== null) request.headers.authorization = `Bearer ${token}`
+  request.url = token === null ? url : `/${url.slice(prefix?.[0].length ?? 0).replace(/^\/+/, '')}`
 }
 
 function decoded(text: string): string | null {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ChangeOf, type Fence, type Offer, Refused, type Stop } from '@stoker/protocol'
 import { WebSocketServer } from 'ws'
@@ -7,6 +7,7 @@ import { presentClaim } from '../../engine/claims.ts'
 import type { Batch } from '../../engine/core.ts'
 import { hear, setConnected } from '../../engine/liveness.ts'
 import type { State } from '../../engine/state.ts'
+import { refuseUpgrade, type UpgradeRoute } from '../../serving/upgrades.ts'
 import type { HubSessionAction } from '../../session/hub-session.ts'
 import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
@@ -38,6 +39,11 @@ interface Guest {
 
 /** The native gateway: translates between workers' sessions and engine commands, and tells workers what was decided about them. */
 export class NativeGateway {
+  /** Where workers dial in, on every listener of the hub. */
+  readonly upgrades: UpgradeRoute = {
+    prefix: NATIVE_PATH,
+    take: (request, socket, head) => this.#upgrade(request, socket, head),
+  }
   readonly #ports: GatewayPorts
   readonly #server = openServer(MAX_FRAME_BYTES)
   readonly #strangerServer = openServer(MAX_STRANGER_FRAME_BYTES)
@@ -59,10 +65,6 @@ export class NativeGateway {
     }, 1000)
   }
 
-  listen(server: Server): void {
-    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
-  }
-
   close(): void {
     clearInterval(this.#ticker)
     this.#stopListening()
@@ -72,10 +74,10 @@ export class NativeGateway {
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const path = (request.url ?? '').split('?')[0]
+    const path = request.url?.split('?')[0]
     const secret = /^Bearer (.{16,200})$/.exec(request.headers.authorization ?? '')?.[1]
-    if (path !== NATIVE_PATH || secret === undefined) {
-      refuseUpgrade(socket, path === NATIVE_PATH ? '401 Unauthorized' : '404 Not Found')
+    if (path !== '/' || secret === undefined) {
+      refuseUpgrade(socket, path === '/' ? '401 Unauthorized' : '404 Not Found')
       return
     }
     const join = request.headers['x-stoker-join']
@@ -265,8 +267,4 @@ function sha256(text: string): string {
 
 function openServer(maxPayload: number): WebSocketServer {
   return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false })
-}
-
-function refuseUpgrade(socket: Duplex, status: string): void {
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
