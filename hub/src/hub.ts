@@ -199,7 +199,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
   const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
   const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
-  const qubix = await openQubix({ ...shared, log, limits, isOpen: options.qubixOpen ?? false })
+  const qubix = await openQubix({ ...shared, blobs, log, limits, isOpen: options.qubixOpen ?? false })
   const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(qubix.front(rest)))
   const api = await createApi({
     ...shared,
@@ -238,7 +238,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
     deviceDifficulty: presets.source.settings.deviceDifficulty,
   })
-  const attach = (server: Server) => routeUpgrades(server, [gateway.upgrades])
+  const attach = (server: Server) => routeUpgrades(server, [gateway.upgrades, ...qubix.upgrades])
   attach(api.server as Server)
   const firing = new Firing(shared)
   const timers = [

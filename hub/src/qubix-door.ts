@@ -1,19 +1,20 @@
 import { type DialectDoor, openDialect } from './dialect-door.ts'
 import type { QubixContext } from './gateways/qubix/context.ts'
 import { createQubix } from './gateways/qubix/qubix.ts'
+import { consumerContext } from './qubix-consumer.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 
 /** Where the dialect is on every listener of the hub. */
 const NAME = 'qubix'
 const TICK_MS = 1000
 
-interface Needed extends Omit<QubixContext, 'door'> {
-  readonly limits: RateLimits
-}
+type Needed = Omit<QubixContext, 'door'> &
+  Omit<Parameters<typeof consumerContext>[0], 'door'> & { readonly limits: RateLimits }
 
 export async function openQubix({ limits, ...needed }: Needed): Promise<DialectDoor> {
   const { log, now } = needed
-  const service = await createQubix({ ...needed, door: new Doorkeeper(limits, now) })
+  const context = { ...needed, door: new Doorkeeper(limits, now) }
+  const service = await createQubix(context, consumerContext(context))
   const ticker = setInterval(
     () => void service.tick().catch(error => log('warn', `qubix: leases wait for the next second: ${error}`)),
     TICK_MS,

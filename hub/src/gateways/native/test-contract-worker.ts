@@ -4,6 +4,7 @@ import type { AttemptReport, EndedReport, Fence, Holding, HubMessage, WorkerMess
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { aHello } from '../../engine/test-house.ts'
+import { routeUpgrades } from '../../serving/upgrades.ts'
 import type { ContractWorker } from '../gateway-contract.ts'
 import type { GatewayHouse, OpenGateway } from '../test-gateway-house.ts'
 import { NativeGateway } from './gateway.ts'
@@ -14,8 +15,9 @@ export function opensNative(house: GatewayHouse): OpenGateway {
     ...{ engine, streams, blobs, board, now, queries: house.store.queries, version: '0.0.0-test', log: () => {} },
     openSecret: () => Promise.reject(new Error('no test here has secrets')),
     insecureSecrets: false,
+    deviceDifficulty: new Map(),
   })
-  return { attach: server => gateway.listen(server), close: () => gateway.close() }
+  return { attach: server => routeUpgrades(server, [gateway.upgrades]), close: () => gateway.close() }
 }
 
 /** Answers come at once on an idle machine. */

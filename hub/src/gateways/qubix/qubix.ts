@@ -1,8 +1,11 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { withPastedPaths } from '../../serving/dialect-caller.ts'
 import { parseJson } from '../../serving/parse-json.ts'
 import { errorOf, QubixError, sendError } from './answers.ts'
+import { addConsumerRoutes } from './api/consumer-routes.ts'
+import type { ConsumerContext } from './api/context.ts'
 import type { QubixContext } from './context.ts'
 import { HandOut } from './hand-out.ts'
 import { JobDesk } from './job-desk.ts'
@@ -18,13 +21,15 @@ const MAX_PARAM_LENGTH = 2400
 export interface Qubix {
   /** Takes requests whose paths begin at the dialect's own root. */
   readonly request: RequestListener
+  /** Customers who want to be told. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Every second: leases and liveness. */
   tick(): Promise<void>
   close(): Promise<void>
 }
 
-/** The QUBIX dialect: its workers find their routes, answers and patience as they know them. */
-export async function createQubix(context: QubixContext): Promise<Qubix> {
+/** The QUBIX dialect: its workers and customers find their routes, answers and patience as they know them. */
+export async function createQubix(context: QubixContext, customers: ConsumerContext): Promise<Qubix> {
   // A worker that is told 503 loses its result; one whose connection ends says it again.
   const service = Fastify({
     logger: false,
@@ -40,9 +45,11 @@ export async function createQubix(context: QubixContext): Promise<Qubix> {
   const watch = new LeaseWatch(context, turns, handOut)
   const providers = new ProviderDesk(context, turns, handOut)
   addWorkerRoutes(service, context, { providers, jobs: new JobDesk(context, turns, handOut) })
+  const viewers = addConsumerRoutes(service, customers)
   await service.ready()
   return {
     request: withPastedPaths(service.routing as RequestListener),
+    upgrade: viewers.upgrade,
     tick: () => watch.look(),
     close: async () => {
       watch.close()

@@ -1,17 +1,20 @@
+import type { Log } from '@stoker/files'
+import { uuidv7 } from 'uuidv7'
 import { expect, vi } from 'vitest'
+import { consumerContext } from '../../qubix-consumer.ts'
 import { Doorkeeper, ORDINARY_LIMITS } from '../../serving/rate-limit.ts'
 import type { ContractWorker } from '../gateway-contract.ts'
 import type { GatewayHouse, OpenGateway } from '../test-gateway-house.ts'
 import { createQubix } from './qubix.ts'
 
 export async function opensQubix(house: GatewayHouse, isOpen = false): Promise<OpenGateway> {
-  const { engine, streams, board, now, logged } = house
+  const { engine, streams, blobs, board, now, logged } = house
   const { queries } = house.store
   const door = new Doorkeeper(ORDINARY_LIMITS, now)
-  return createQubix({
-    ...{ engine, queries, streams, board, door, now, isOpen },
-    log: (level, text) => void logged.push(`${level}: ${text}`),
-  })
+  const log: Log = (level, text) => void logged.push(`${level}: ${text}`)
+  const context = { engine, queries, streams, blobs, board, door, now, isOpen, log }
+  const customers = consumerContext({ ...context, newId: uuidv7, diskGuard: () => null, isStopping: () => false })
+  return createQubix(context, customers)
 }
 
 const SOON = { interval: 2, timeout: 15_000 }
