@@ -1,4 +1,4 @@
-import type { Progress } from '@stoker/protocol'
+import type { Progress } from '../machine.ts'
 import { describe, expect, it } from 'vitest'
 import { ProgramWatch } from './program-watch.ts'
 
