@@ -17,7 +17,7 @@ export {
   type LogLevel,
   logChoice,
 } from './log.ts'
-export { type MatchedOutputs, matchOutputs } from './match-outputs.ts'
+export { type MatchedOutputs, matchOutputs, pickOutputs } from './match-outputs.ts'
 export { packTar, type TarEntry } from './pack-tar.ts'
 export { onParentGone } from './parent-gone.ts'
 export { bootId, processStart } from './process-identity.ts'
