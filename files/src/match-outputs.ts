@@ -37,7 +37,7 @@ export async function matchOutputs(folder: string, globs: readonly string[], max
 export function pickOutputs(seen: readonly string[], globs: readonly string[], max: number): MatchedOutputs {
   const patterns = globs.map(glob => ({ glob, isMatch: matcherOf(glob) }))
   const found = seen.filter(path => patterns.some(({ isMatch }) => isMatch(path)))
-  const unmatched = patterns.filter(({ isMatch }) => !found.some(isMatch)).map(({ glob }) => glob)
+  const unmatched = patterns.filter(({ isMatch }) => !found.some(path => isMatch(path))).map(({ glob }) => glob)
   return { paths: sorted(found).slice(0, max), count: found.length, unmatched }
 }
 
