@@ -27,6 +27,7 @@ export type HubCommand =
       /** Undefined: the GPU-service API has no port of its own. */
       readonly gpuServicePort: number | undefined
       readonly openaiOnDisconnect: 'cancel' | 'keep'
+      readonly trainforge: TrainForgeOptions
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -39,6 +40,16 @@ export interface PresetOptions {
   readonly settings: Settings
   /** What `~` means in their files. */
   readonly home: string
+}
+
+/** How workers of TrainForge reach the hub. */
+export interface TrainForgeOptions {
+  /** Undefined: no port of its own. */
+  readonly port: number | undefined
+  /** Callers of this machine need no token. */
+  readonly isOpen: boolean
+  /** A second place where the folders of jobs are made, for nodes that look there. */
+  readonly filesFolder: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -75,6 +86,9 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       presets: { type: 'string' },
       quiet: { type: 'boolean', default: false },
       'gpu-service': { type: 'string' },
+      'trainforge-port': { type: 'string' },
+      'trainforge-open': { type: 'boolean', default: false },
+      'legacy-files-dir': { type: 'string' },
     },
   })
   if (command === 'check-presets')
@@ -94,6 +108,7 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       retention: retentionOf(values),
       presets: presetsIn(values.presets ?? join(data, 'presets'), env),
       gpuServicePort: gpuServicePort(values['gpu-service'] ?? env.STOKER_GPU_SERVICE),
+      trainforge: trainforgeOf(values, env),
       openaiOnDisconnect: onDisconnect(env.STOKER_OPENAI_ON_DISCONNECT),
       insecure: values.insecure,
       ...tlsOf(values),
@@ -125,6 +140,22 @@ function withPort(args: readonly string[]): string[] {
 
 function gpuServicePort(text: string | undefined): number | undefined {
   return text === undefined || text === '' ? undefined : portOf(text, '--gpu-service')
+}
+
+interface TrainForgeValues {
+  readonly 'trainforge-port'?: string | undefined
+  readonly 'trainforge-open': boolean
+  readonly 'legacy-files-dir'?: string | undefined
+}
+
+function trainforgeOf(values: TrainForgeValues, env: Environment): TrainForgeOptions {
+  const port = values['trainforge-port'] ?? env.STOKER_TRAINFORGE_PORT ?? ''
+  const folder = values['legacy-files-dir'] ?? env.STOKER_LEGACY_FILES_DIR ?? ''
+  return {
+    port: port === '' ? undefined : portOf(port, '--trainforge-port'),
+    isOpen: values['trainforge-open'] || env.STOKER_TRAINFORGE_OPEN === '1',
+    filesFolder: folder === '' ? undefined : resolve(folder),
+  }
 }
 
 function onDisconnect(text: string | undefined): 'cancel' | 'keep' {

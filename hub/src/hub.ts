@@ -11,8 +11,9 @@ import { viewJob } from './api/views.ts'
 import { webhookKey } from './api/webhooks.ts'
 import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
-import type { PresetOptions } from './config.ts'
+import type { PresetOptions, TrainForgeOptions } from './config.ts'
 import { dataSizes } from './data-sizes.ts'
+import type { DialectDoor } from './dialect-door.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
 import { LiveBoard } from './engine/live-board.ts'
@@ -44,6 +45,7 @@ import { SecretVault } from './secret-vault.ts'
 import { ORDINARY_LIMITS } from './serving/rate-limit.ts'
 import { DiskFull } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
+import { openTrainForge } from './trainforge-door.ts'
 import { VERSION } from './version.ts'
 import { WebhookDispatcher } from './webhooks/dispatcher.ts'
 import { signingSecret } from './webhooks/sign.ts'
@@ -77,6 +79,7 @@ export interface HubOptions {
   readonly gpuServicePort?: number | undefined
   /** What becomes of a waiting task when the client of the OpenAI endpoint leaves. */
   readonly openaiOnDisconnect?: OnDisconnect | undefined
+  readonly trainforge?: TrainForgeOptions | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -88,6 +91,7 @@ export interface Hub {
   readonly listeners: readonly Listener[]
   /** Where the GPU-service API has a port of its own. */
   readonly gpuService: string | null
+  readonly trainforge: string | null
   close(): Promise<void>
 }
 
@@ -191,7 +195,17 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
   const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
   const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
-  const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(rest))
+  const trainforge = await openTrainForge({
+    ...shared,
+    ...options.trainforge,
+    blobs,
+    folder,
+    log,
+    limits,
+    retention,
+    clock: clock.now,
+  })
+  const front = (rest: RequestListener): RequestListener => trainforge.front(openai.front(gpuService.front(rest)))
   const api = await createApi({
     ...shared,
     front,
@@ -260,6 +274,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     await webhooks.close()
     await gpuService.close()
     await openai.close()
+    await trainforge.close()
     await api.close()
     await listeners.closeAll()
     await gc.close()
@@ -288,10 +303,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       epoch: core.state.epoch,
       listeners: listeners.list().listeners,
       gpuService: ownAddress,
+      trainforge: await listenAt(trainforge, options.host, options.trainforge?.port),
       close,
     }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+async function listenAt(door: DialectDoor, host: string, port: number | undefined): Promise<string | null> {
+  return port === undefined ? null : door.listen(host, port)
 }

@@ -57,8 +57,8 @@ async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promis
     onParentGone(() => {
       if (!isStopping) stop()
     })
-  const { url, epoch, listeners, gpuService } = hub
-  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners, gpuService })}\n`)
+  const { url, epoch, listeners, gpuService, trainforge } = hub
+  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners, gpuService, trainforge })}\n`)
 }
 
 function sentence(error: unknown): string {

@@ -28,6 +28,9 @@ export interface HubOptions extends RetentionOptions {
   /** True: on the customary port. */
   readonly gpuService?: string | true | undefined
   readonly presets?: string | undefined
+  readonly trainforgePort?: number | undefined
+  readonly trainforgeOpen?: boolean | undefined
+  readonly legacyFilesDir?: string | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
 }
@@ -51,6 +54,13 @@ export function withHubOptions(command: Command, io: Io): Command {
     .option('--presets <folder>', 'where presets are ($STOKER_PRESETS, else presets in the data folder)')
     .option('--rate-limit <n>', 'requests a second of one owner (2000; 0: any number)', wholeNumber)
     .option('--gpu-service [port]', 'the GPU-service API also on a port of its own (8001); it is at /gpu anyway')
+    .option(
+      '--trainforge-port <n>',
+      'TrainForge also on a port of its own (3000); it is at /trainforge anyway',
+      wholeNumber,
+    )
+    .option('--trainforge-open', 'let TrainForge workers of this machine in without a token')
+    .option('--legacy-files-dir <folder>', 'make project folders for TrainForge nodes here too, like /tmp/trainforge')
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
       '--webhook-allow <host>',
@@ -79,6 +89,9 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...['--presets', presetsFolder(io, { data, presets: of.presets })],
     ...(of.rateLimit === undefined ? [] : ['--rate-limit', String(of.rateLimit)]),
     ...(of.gpuService === undefined ? [] : ['--gpu-service', ...(of.gpuService === true ? [] : [of.gpuService])]),
+    ...(of.trainforgePort === undefined ? [] : ['--trainforge-port', String(of.trainforgePort)]),
+    ...(of.trainforgeOpen === true ? ['--trainforge-open'] : []),
+    ...(of.legacyFilesDir === undefined ? [] : ['--legacy-files-dir', resolve(io.folder, of.legacyFilesDir)]),
     ...retentionArgs(of),
     ...logArgs(of),
   ]
