@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { Refused, readSpec } from '@stoker/protocol'
 import type { State } from '../../engine/state.ts'
 import type { DialectCaller } from '../../serving/dialect-caller.ts'
@@ -9,6 +8,7 @@ import { aHeld, type HandOut } from './hand-out.ts'
 import { type KnownWorker, type Ledger, noteOf } from './ledger.ts'
 import { SCRIPT } from './projects.ts'
 import type { Reports } from './reports.ts'
+import { within } from './within.ts'
 
 const MOST_SHOWN = 20
 /** What takes longer goes on behind the answer. */
@@ -77,7 +77,7 @@ export class Claims {
     ledger.hold(worker, held)
     await reports.running(worker, held)
     const prepared = handOut.prepare(worker, held, url).then(() => this.#remember(worker))
-    await Promise.race([prepared, pause(PREPARE_MS)])
+    await within(PREPARE_MS, prepared)
   }
 
   async #remember(worker: KnownWorker): Promise<void> {

@@ -1,6 +1,8 @@
 import type { GpuSample } from '@stoker/protocol'
 import { z } from 'zod'
 import type { LiveBoard } from '../../engine/live-board.ts'
+import type { KnownWorker } from './ledger.ts'
+import { deviceId } from './worker-facts.ts'
 
 const figure = z.number().nullable().catch(null)
 const Gpu = z.object({
@@ -13,7 +15,7 @@ const Gpu = z.object({
 const Figures = z.object({ gpu_status: z.object({ gpus: z.record(z.string(), Gpu.nullable().catch(null)) }) })
 
 /** Shows what a repaired node says of its GPUs; its figures decide nothing. Host figures are not shown: half of them mean something else than they say. */
-export function hearFigures(board: LiveBoard, worker: string, at: number, body: unknown): void {
+export function hearFigures(board: LiveBoard, worker: KnownWorker, at: number, body: unknown): void {
   const parsed = Figures.safeParse(body)
   if (!parsed.success) return
   const gpus = Object.values(parsed.data.gpu_status.gpus).flatMap((gpu): GpuSample[] =>
@@ -21,7 +23,7 @@ export function hearFigures(board: LiveBoard, worker: string, at: number, body: 
       ? []
       : [
           {
-            uuid: String(gpu.gpu_id),
+            uuid: deviceId(worker, gpu.gpu_id),
             utilization: gpu.utilization_percent,
             memoryUsedMb: gpu.memory_used_mb,
             temperatureC: gpu.temperature_celsius,
@@ -30,5 +32,5 @@ export function hearFigures(board: LiveBoard, worker: string, at: number, body: 
           },
         ],
   )
-  if (gpus.length > 0) board.put(worker, { t: 'live', at, host: null, gpus, attempts: [] })
+  if (gpus.length > 0) board.put(worker.key, { t: 'live', at, host: null, gpus, attempts: [] })
 }

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { hasCode, sha256 } from '@stoker/files'
 import { fenceKey, readSpec } from '@stoker/protocol'
 import { attemptId } from './attempt-id.ts'
@@ -11,6 +10,7 @@ import { mostFor } from './rules/ask.ts'
 import { fastPolls, isTooFast } from './rules/conflict.ts'
 import type { Held } from './rules/held.ts'
 import { judgeCount } from './rules/lost-completion.ts'
+import { within } from './within.ts'
 
 /** Most folders are made in milliseconds; a node waits ten seconds for its answer. */
 const PREPARE_MS = 3_000
@@ -47,7 +47,8 @@ export class HandOut {
       if (most > 0) await this.#ports.context.engine.execute({ kind: 'ask', worker: worker.key, most })
       await this.#takeUp(worker)
       const waiting = [...worker.held.values()].filter(({ phase }) => phase === 'preparing')
-      await Promise.race([Promise.all(waiting.map(held => this.prepare(worker, held, url))), pause(PREPARE_MS)])
+      if (waiting.length > 0)
+        await within(PREPARE_MS, Promise.all(waiting.map(held => this.prepare(worker, held, url))))
       return this.#give(worker)
     })
   }
@@ -60,9 +61,8 @@ export class HandOut {
       await this.#ports.reports.over(worker, held, 'it ended, but its worker’s report of it was lost')
     const doubt =
       doubtful.length === 0 ? null : `one of these ended without a report: ${doubtful.map(({ id }) => id).join(', ')}`
-    if (worker.doubt === doubt) return
     worker.doubt = doubt
-    await this.#ports.registrar.enlist(worker)
+    await this.#ports.registrar.refresh(worker)
   }
 
   /** Its folder is there when it resolves, or the attempt is over. */
@@ -97,6 +97,7 @@ export class HandOut {
     if (isTooFast(worker.fastPolls))
       await this.#ports.registrar.suspect(worker, 'it polls faster than one process does')
     for (const held of worker.held.values()) if (held.phase === 'offered') held.polledAt ??= now
+    await this.#ports.registrar.refresh(worker)
     await this.count(worker, heldBy(worker).maxJobs - 1)
   }
 

@@ -21,6 +21,8 @@ export interface KnownWorker {
   conflict: string | null
   /** Some of its jobs ended without a report, nobody knows which. */
   doubt: string | null
+  /** What was last shown of all that. */
+  remarks: string
   heardAt: number
   seen: Sighting | null
   polledAt: number

@@ -62,6 +62,7 @@ export function aWorker(id: string, key: string, owner: string, now: number): Kn
     declinedAt: Number.NEGATIVE_INFINITY,
     conflict: null,
     doubt: null,
+    remarks: '',
     heardAt: now,
     seen: null,
     polledAt: Number.NEGATIVE_INFINITY,

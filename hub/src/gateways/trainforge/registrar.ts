@@ -89,10 +89,16 @@ export class Registrar {
   /** Tells the engine what is known of the worker now, and remembers it. */
   async enlist(worker: KnownWorker): Promise<void> {
     const { engine } = this.#context
-    const facts = workerFacts({ ...worker, remarks: remarksOn(worker) })
+    worker.remarks = remarksOn(worker)
+    const facts = workerFacts({ ...worker, remarks: worker.remarks })
     const enlisted = engine.execute({ kind: 'enlist', worker: worker.key, facts })
     const noted = engine.execute({ kind: 'note', worker: worker.key, note: noteOf(worker) })
     await Promise.all([enlisted, noted])
+  }
+
+  /** What people are shown of the worker is as it was, or is told anew. */
+  async refresh(worker: KnownWorker): Promise<void> {
+    if (worker.remarks !== remarksOn(worker)) await this.enlist(worker)
   }
 
   /** Any call is a sign of life. */
@@ -109,7 +115,7 @@ export class Registrar {
     if (worker.conflict === why) return
     worker.conflict = why
     this.#context.log('warn', `trainforge: two workers seem to use the id ${JSON.stringify(worker.id)}: ${why}`)
-    await this.enlist(worker)
+    await this.refresh(worker)
   }
 
   #sight(worker: KnownWorker, { address }: WorkerCall, hostname: string | null): void {
@@ -143,12 +149,11 @@ function mayBe(caller: DialectCaller, worker: KnownWorker): boolean {
   return caller.role === 'admin' || caller.owner === worker.owner
 }
 
-function remarksOn({ conflict, declines, doubt }: KnownWorker): string[] {
-  return [
-    ...(conflict === null ? [] : [`two live workers seem to use this id: ${conflict}`]),
-    ...(declines < TELLING_DECLINES
-      ? []
-      : [`it started none of the last ${declines} offers; likely: ${LIKELY_REASONS}`]),
-    ...(doubt === null ? [] : [doubt]),
+function remarksOn({ conflict, declines, doubt }: KnownWorker): string {
+  const remarks = [
+    conflict === null ? null : `two live workers seem to use this id: ${conflict}`,
+    declines < TELLING_DECLINES ? null : `it started none of the last ${declines} offers; likely: ${LIKELY_REASONS}`,
+    doubt,
   ]
+  return remarks.filter(remark => remark !== null).join('; ')
 }

@@ -1,4 +1,4 @@
-import { type AttemptReport, type EndedReport, readSpec } from '@stoker/protocol'
+import { type AttemptReport, type EndedReport, readSpec, sameFence } from '@stoker/protocol'
 import { holdArtifacts } from '../native/artifacts.ts'
 import type { TrainForgeContext } from './context.ts'
 import { type Ending, endByLeaving, endByNode, endByRunner, type SaidByNode, type SaidByRunner } from './ends.ts'
@@ -68,9 +68,10 @@ export class Reports {
     if (held.phase === 'running') return
     const at = this.#context.clock().wall
     await this.#send(worker, { kind: 'running', fence: held.fence, at, isolation: 'none' })
-    const isBack = await this.#context.engine.read(
-      state => state.active.get(held.fence.job)?.claim.worker === worker.key,
-    )
+    const isBack = await this.#context.engine.read(state => {
+      const claim = state.active.get(held.fence.job)?.claim
+      return claim !== undefined && claim.worker === worker.key && sameFence(claim, held.fence)
+    })
     if (!isBack) return
     Object.assign(held, { phase: 'running', isUnconfirmed: false, since: this.#context.clock().lease })
     worker.declines = 0

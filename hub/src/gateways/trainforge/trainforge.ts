@@ -20,6 +20,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024
 export interface TrainForge {
   /** Takes requests whose paths begin at the dialect's own root. */
   readonly request: RequestListener
+  /** Looks at what time has brought; done every second. */
+  tick(): Promise<void>
   close(): Promise<void>
 }
 
@@ -42,11 +44,13 @@ export async function createTrainForge(context: TrainForgeContext): Promise<Trai
     addClaimRoutes(workers, context, desk)
   })
   await service.ready()
+  const tick = () => desk.watchman.tick()
   const ticker = setInterval(() => {
-    void desk.watchman.tick().catch(error => context.log('warn', `trainforge: ${sentence(error)}`))
+    void tick().catch(error => context.log('warn', `trainforge: ${sentence(error)}`))
   }, TICK_MS)
   return {
     request: withPastedPaths(service.routing as RequestListener),
+    tick,
     close: async () => {
       clearInterval(ticker)
       await service.close()

@@ -69,7 +69,7 @@ export class Watchman {
       const declined = declinedBy(held, heldBy(worker), now)
       if (declined !== null) {
         await reports.decline(worker, held, `${worker.id} declined: ${declined}`)
-        await registrar.enlist(worker)
+        await registrar.refresh(worker)
         continue
       }
       const lost = lostBy(held, heldBy(worker), now)

@@ -26,7 +26,7 @@ export interface ToldWorker {
   readonly address: string
   readonly settings: WorkerSettings
   /** What people should know besides. */
-  readonly remarks: readonly string[]
+  readonly remarks: string
 }
 
 /** A worker as the engine sees it: nothing is in here that the worker did not say, and what it cannot do is said. */
@@ -50,6 +50,10 @@ export function workerFacts(worker: ToldWorker): Omit<WorkerFacts, 'secretHash'>
 }
 
 /** Two nodes on one machine show the same devices; the protocol has no better name for a device. */
+export function deviceId({ address, told }: Pick<ToldWorker, 'address' | 'told'>, index: number): string {
+  return `trainforge:${address}:${told.hostname}:${index}`
+}
+
 function hardwareOf({ told, address }: ToldWorker, gpus: Registration['gpus']): WorkerFacts['hardware'] {
   const simulated = arePossiblyInvented(told.gpus)
   const notes = [
@@ -67,7 +71,7 @@ function hardwareOf({ told, address }: ToldWorker, gpus: Registration['gpus']): 
     arch: '',
     pythons: [],
     gpus: gpus.map(({ index, name, memoryMb }) => {
-      const uuid = `trainforge:${address}:${told.hostname}:${index}`
+      const uuid = deviceId({ address, told }, index)
       return { index, uuid, name, memoryMb, driver: null, simulated }
     }),
     gpuNote: joined(notes),
@@ -82,7 +86,7 @@ function abilitiesOf({ told, settings, remarks }: ToldWorker, gpus: number): Abi
       : null,
     told.kind === 'adopted' ? 'it was heard but has not registered: one slot, no GPU' : null,
     told.cpus === null ? `it says nothing of CPUs, ${ASSUMED_CPUS} are assumed` : null,
-    ...remarks,
+    remarks === '' ? null : remarks,
   ]
   return {
     executors: isStuck ? [] : ['process'],

@@ -24,7 +24,7 @@ export function addWorkerRoutes(service: FastifyInstance, context: TrainForgeCon
   service.post('/api/workers/heartbeat', async request => {
     const { worker_id, active_jobs } = read(HeartbeatBody, request.body)
     const worker = await registrar.known(worker_id, workerCall(request))
-    hearFigures(context.board, worker.key, context.clock().wall, request.body)
+    hearFigures(context.board, worker, context.clock().wall, request.body)
     if (active_jobs !== null) await handOut.count(worker, active_jobs)
     return { success: true }
   })

@@ -9,6 +9,8 @@ export function lostBy(held: Held, worker: HeldBy, now: number): string | null {
     if (now - checkedInAt < OFFLINE_MS) return null
     return `its program did not check in for ${OFFLINE_MS / 1000} s`
   }
+  if (held.isUnconfirmed && now - held.since >= OFFLINE_MS)
+    return `its program did not call within ${OFFLINE_MS / 1000} s of the hub's start`
   if (now - worker.heardAt >= OFFLINE_MS && !isFull(worker))
     return `the worker was silent for ${OFFLINE_MS / 1000} s though it had a free slot`
   const longestMs = held.timeoutMs ?? WORDLESS_MS
