@@ -196,6 +196,7 @@ class Run:
 
     def go(self):
         signal.signal(signal.SIGTERM, self.leave)
+        os.makedirs(WORK, exist_ok=True)
         order = self.hub.insist("POST", "/start", {}, until=lambda: self.ended_by is not None)
         self.outputs = {name: Output(name, order["output_limit_bytes"]) for name in STREAMS}
         if order["cancel"]:

@@ -35,8 +35,10 @@ describe('an offer', () => {
   it('that an earlier process of the hub gave out is settled by a poll only if its worker has one slot', () => {
     const held = offer({ isUnconfirmed: true, polledAt: SECOND })
     expect(declinedBy(held, aHolder([held], { heardAt: SECOND }), 80 * SECOND)).toBeNull()
+    expect(lostBy(held, aHolder([held], { heardAt: SECOND }), 29 * SECOND)).toBeNull()
     expect(declinedBy(held, aHolder([held], { maxJobs: 1, heardAt: SECOND }), 3 * SECOND)).not.toBeNull()
-    expect(lostBy(held, aHolder([held], { heardAt: 89 * SECOND }), 90 * SECOND)).toContain('did not call')
+    expect(lostBy(held, aHolder([held], { heardAt: SECOND }), 30 * SECOND)).toContain('did not call')
+    expect(lostBy(held, aHolder([held]), 80 * SECOND)).toBeNull()
   })
 
   it.each(['preparing', 'ready', 'running', 'lost'] as const)('is none once it is %s', phase => {

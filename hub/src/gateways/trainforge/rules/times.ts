@@ -4,6 +4,8 @@ export const SLOW_REPORT_MS = 2_000
 export const UNSTARTED_MS = 15_000
 /** Nothing heard for this long means gone, if there was a reason to call. */
 export const OFFLINE_MS = 90_000
+/** After the hub was away, a program that runs has called again within this time: it tries every ten seconds. */
+export const CALLS_AGAIN_MS = 30_000
 /** A report may be on its way this long after a call that says the job is over. */
 export const LOST_REPORT_MS = 10_000
 export const LOST_REPORT_CALLS = 2
