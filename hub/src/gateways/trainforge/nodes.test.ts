@@ -124,6 +124,8 @@ describe('a node', () => {
 
 describe('folders of projects', () => {
   it('hold the files of the job, and go when their time is over', async () => {
+    await gateway.close()
+    gateway = await TestGateway.open({ keepProjectsMs: 0 })
     await register('n', { max: 3 })
     const files = [await gateway.aFile('data/in.csv', 'a,b\n')]
     const id = await gateway.submit({ type: 'custom_script', input: { script: 'print(1)', args: ['x'] }, files })
@@ -132,8 +134,14 @@ describe('folders of projects', () => {
     expect(await readFile(join(work, 'data/in.csv'), 'utf8')).toBe('a,b\n')
     expect(await readFile(join(work, 'script.py'), 'utf8')).toBe('print(1)')
     expect((await (await runner(id))('start')).json.command).toEqual([null, 'script.py', 'x'])
-    await say('n', id, 'completed', { exit_codes: [0] })
+    await say('n', id, 'running')
+    await gateway.pass(60)
     expect(await readdir(gateway.projects)).toEqual([id])
+    await say('n', id, 'completed', { exit_codes: [0] })
+    await gateway.pass(30)
+    expect(await readdir(gateway.projects)).toEqual([id])
+    await gateway.pass(60)
+    expect(await readdir(gateway.projects)).toEqual([])
   })
 
   it('that cannot be made fail the job with the reason', async () => {
