@@ -70,5 +70,6 @@ await Promise.all([
   }),
 ])
 for (const name of await readdir(KEEPER)) if (name.endsWith('.py')) await cp(join(KEEPER, name), join(OUT, name))
+await cp('hub/src/gateways/trainforge/trainforge-runner.py', join(OUT, 'trainforge-runner.py'))
 await cp('jobs/starter', join(OUT, 'starter'), { recursive: true })
 await cp('jobs/emit/emit.py', join(OUT, 'starter', 'emit.py'))

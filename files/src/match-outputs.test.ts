@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { matchOutputs } from './match-outputs.ts'
+import { matchOutputs, pickOutputs } from './match-outputs.ts'
 import { useTestFolder } from './test-folder.ts'
 
 const folder = useTestFolder()
@@ -44,4 +44,11 @@ it('says which patterns found nothing, and how many files there are beyond the m
     unmatched: ['model.onnx', 'no/such/*'],
     paths: [expect.any(String)],
   })
+})
+
+it('chooses the same among paths that someone else saw', async () => {
+  const globs = ['out', '*.txt', '.hidden', 'nothing/**']
+  const { paths, unmatched } = await matchOutputs(folder(), globs, 100)
+  expect(pickOutputs(FILES, globs, 100)).toEqual({ paths, count: paths.length, unmatched })
+  expect(pickOutputs(FILES, ['**'], 2)).toMatchObject({ paths: ['a.txt', 'b.bin'], count: 5 })
 })

@@ -30,8 +30,19 @@ export async function matchOutputs(folder: string, globs: readonly string[], max
       if (found.size < max) found.add(path)
     }
   }
-  const paths = [...found].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-  return { paths, count, unmatched: [...unmatched] }
+  return { paths: sorted(found), count, unmatched: [...unmatched] }
+}
+
+/** The same choice among paths that someone else saw. */
+export function pickOutputs(seen: readonly string[], globs: readonly string[], max: number): MatchedOutputs {
+  const patterns = globs.map(glob => ({ glob, isMatch: matcherOf(glob) }))
+  const found = seen.filter(path => patterns.some(({ isMatch }) => isMatch(path)))
+  const unmatched = patterns.filter(({ isMatch }) => !found.some(path => isMatch(path))).map(({ glob }) => glob)
+  return { paths: sorted(found).slice(0, max), count: found.length, unmatched }
+}
+
+function sorted(paths: Iterable<string>): string[] {
+  return [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
 }
 
 function matcherOf(glob: string): (path: string) => boolean {

@@ -30,6 +30,7 @@ export type HubCommand =
       readonly qubixPort: number | undefined
       readonly qubixOpen: boolean
       readonly openaiOnDisconnect: 'cancel' | 'keep'
+      readonly trainforge: TrainForgeOptions
     }
   | { readonly command: 'backup'; readonly data: string; readonly to: string }
   | { readonly command: 'restore'; readonly data: string; readonly from: string }
@@ -42,6 +43,16 @@ export interface PresetOptions {
   readonly settings: Settings
   /** What `~` means in their files. */
   readonly home: string
+}
+
+/** How workers of TrainForge reach the hub. */
+export interface TrainForgeOptions {
+  /** Undefined: no port of its own. */
+  readonly port: number | undefined
+  /** Callers of this machine need no token. */
+  readonly isOpen: boolean
+  /** A second place where the folders of jobs are made, for nodes that look there. */
+  readonly filesFolder: string | undefined
 }
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -80,6 +91,9 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       'gpu-service': { type: 'string' },
       'qubix-port': { type: 'string' },
       'qubix-open': { type: 'boolean', default: false },
+      'trainforge-port': { type: 'string' },
+      'trainforge-open': { type: 'boolean', default: false },
+      'legacy-files-dir': { type: 'string' },
     },
   })
   if (command === 'check-presets')
@@ -101,6 +115,7 @@ export function readCommand(argv: readonly string[], env: Environment = process.
       gpuServicePort: ownPort('--gpu-service', values['gpu-service'] ?? env.STOKER_GPU_SERVICE),
       qubixPort: ownPort('--qubix-port', values['qubix-port'] ?? env.STOKER_QUBIX_PORT),
       qubixOpen: values['qubix-open'] || isSet('STOKER_QUBIX_OPEN', env),
+      trainforge: trainforgeOf(values, env),
       openaiOnDisconnect: onDisconnect(env.STOKER_OPENAI_ON_DISCONNECT),
       insecure: values.insecure,
       ...tlsOf(values),
@@ -139,6 +154,21 @@ function isSet(name: string, env: Environment): boolean {
   if (text === undefined || text === '' || text === '0') return false
   if (text === '1') return true
   throw new Error(`${name} is 1 or 0, found "${text}"`)
+}
+
+interface TrainForgeValues {
+  readonly 'trainforge-port'?: string | undefined
+  readonly 'trainforge-open': boolean
+  readonly 'legacy-files-dir'?: string | undefined
+}
+
+function trainforgeOf(values: TrainForgeValues, env: Environment): TrainForgeOptions {
+  const folder = values['legacy-files-dir'] ?? env.STOKER_LEGACY_FILES_DIR ?? ''
+  return {
+    port: ownPort('--trainforge-port', values['trainforge-port'] ?? env.STOKER_TRAINFORGE_PORT),
+    isOpen: values['trainforge-open'] || isSet('STOKER_TRAINFORGE_OPEN', env),
+    filesFolder: folder === '' ? undefined : resolve(folder),
+  }
 }
 
 function onDisconnect(text: string | undefined): 'cancel' | 'keep' {

@@ -11,8 +11,9 @@ import { viewJob } from './api/views.ts'
 import { webhookKey } from './api/webhooks.ts'
 import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
-import type { PresetOptions } from './config.ts'
+import type { PresetOptions, TrainForgeOptions } from './config.ts'
 import { dataSizes } from './data-sizes.ts'
+import type { DialectDoor } from './dialect-door.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
 import { LiveBoard } from './engine/live-board.ts'
@@ -46,6 +47,7 @@ import { ORDINARY_LIMITS } from './serving/rate-limit.ts'
 import { routeUpgrades } from './serving/upgrades.ts'
 import { DiskFull } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
+import { openTrainForge } from './trainforge-door.ts'
 import { VERSION } from './version.ts'
 import { WebhookDispatcher } from './webhooks/dispatcher.ts'
 import { signingSecret } from './webhooks/sign.ts'
@@ -83,6 +85,7 @@ export interface HubOptions {
   readonly qubixOpen?: boolean | undefined
   /** What becomes of a waiting task when the client of the OpenAI endpoint leaves. */
   readonly openaiOnDisconnect?: OnDisconnect | undefined
+  readonly trainforge?: TrainForgeOptions | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
@@ -96,6 +99,7 @@ export interface Hub {
   readonly gpuService: string | null
   /** Where QUBIX has a port of its own. */
   readonly qubix: string | null
+  readonly trainforge: string | null
   close(): Promise<void>
 }
 
@@ -200,7 +204,19 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
   const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
   const qubix = await openQubix({ ...shared, blobs, log, limits, isOpen: options.qubixOpen ?? false })
-  const front = (rest: RequestListener): RequestListener => openai.front(gpuService.front(qubix.front(rest)))
+  const trainforge = await openTrainForge({
+    ...shared,
+    ...options.trainforge,
+    blobs,
+    folder,
+    log,
+    limits,
+    retention,
+    clock: clock.now,
+  })
+  const dialects = [openai, gpuService, qubix, trainforge]
+  const front = (rest: RequestListener): RequestListener =>
+    dialects.reduce((inner, dialect) => dialect.front(inner), rest)
   const api = await createApi({
     ...shared,
     front,
@@ -270,9 +286,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     gateway.close()
     await presets.close()
     await webhooks.close()
-    await gpuService.close()
-    await qubix.close()
-    await openai.close()
+    for (const dialect of dialects) await dialect.close()
     await api.close()
     await listeners.closeAll()
     await gc.close()
@@ -294,20 +308,21 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       attach,
     }
     await listeners.start(reception, url, options.listen ?? [])
-    const { gpuServicePort: port } = options
-    const ownAddress = port === undefined ? null : await gpuService.listen(options.host, port)
-    const { qubixPort } = options
-    const qubixAddress = qubixPort === undefined ? null : await qubix.listen(options.host, qubixPort)
     return {
       url,
       epoch: core.state.epoch,
       listeners: listeners.list().listeners,
-      gpuService: ownAddress,
-      qubix: qubixAddress,
+      gpuService: await listenAt(gpuService, options.host, options.gpuServicePort),
+      qubix: await listenAt(qubix, options.host, options.qubixPort),
+      trainforge: await listenAt(trainforge, options.host, options.trainforge?.port),
       close,
     }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+async function listenAt(door: DialectDoor, host: string, port: number | undefined): Promise<string | null> {
+  return port === undefined ? null : door.listen(host, port)
 }

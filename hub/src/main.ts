@@ -57,8 +57,9 @@ async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promis
     onParentGone(() => {
       if (!isStopping) stop()
     })
-  const { url, epoch, listeners, gpuService, qubix } = hub
-  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners, gpuService, qubix })}\n`)
+  const { url, epoch, listeners, gpuService, qubix, trainforge } = hub
+  const own = { gpuService, qubix, trainforge }
+  process.stdout.write(`${JSON.stringify({ ready: true, url, epoch, listeners, ...own })}\n`)
 }
 
 function sentence(error: unknown): string {

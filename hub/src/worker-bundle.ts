@@ -6,7 +6,7 @@ import { packTar, sha256, type TarEntry } from '@stoker/files'
 import type { WorkerBundle } from './api/context.ts'
 
 /** Parts of the build that a worker's machine has no use for. */
-const OF_THE_HUB: readonly string[] = ['hub.js', 'sim.js', 'sqlite-thread.js']
+const OF_THE_HUB: readonly string[] = ['hub.js', 'sim.js', 'sqlite-thread.js', 'trainforge-runner.py']
 
 /** The built programs beside the hub, packed at the first request and kept; null where there is no build. */
 export function workerBundleIn(folder: string): () => Promise<WorkerBundle | null> {

@@ -30,6 +30,9 @@ export interface HubOptions extends RetentionOptions {
   readonly qubixPort?: number | undefined
   readonly qubixOpen?: boolean | undefined
   readonly presets?: string | undefined
+  readonly trainforgePort?: number | undefined
+  readonly trainforgeOpen?: boolean | undefined
+  readonly legacyFilesDir?: string | undefined
   readonly logFormat?: string | undefined
   readonly logLevel?: string | undefined
 }
@@ -59,6 +62,13 @@ export function withHubOptions(command: Command, io: Io): Command {
       wholeNumber,
     )
     .option('--qubix-open', 'let QUBIX workers and clients of this machine in without a token')
+    .option(
+      '--trainforge-port <n>',
+      'TrainForge also on a port of its own (3000); it is at /trainforge anyway',
+      wholeNumber,
+    )
+    .option('--trainforge-open', 'let TrainForge workers of this machine in without a token')
+    .option('--legacy-files-dir <folder>', 'make project folders for TrainForge nodes here too, like /tmp/trainforge')
     .option('--insecure-secrets', 'send secrets to workers also without TLS')
     .option(
       '--webhook-allow <host>',
@@ -89,6 +99,9 @@ export function hubPlace(io: Io, { data, host, port, ...of }: HubOptions): HubPl
     ...(of.gpuService === undefined ? [] : ['--gpu-service', ...(of.gpuService === true ? [] : [of.gpuService])]),
     ...(of.qubixPort === undefined ? [] : ['--qubix-port', String(of.qubixPort)]),
     ...(of.qubixOpen === true ? ['--qubix-open'] : []),
+    ...(of.trainforgePort === undefined ? [] : ['--trainforge-port', String(of.trainforgePort)]),
+    ...(of.trainforgeOpen === true ? ['--trainforge-open'] : []),
+    ...(of.legacyFilesDir === undefined ? [] : ['--legacy-files-dir', resolve(io.folder, of.legacyFilesDir)]),
     ...retentionArgs(of),
     ...logArgs(of),
   ]

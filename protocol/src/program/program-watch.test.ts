@@ -1,5 +1,5 @@
-import type { Progress } from '@stoker/protocol'
 import { describe, expect, it } from 'vitest'
+import type { Progress } from '../machine.ts'
 import { ProgramWatch } from './program-watch.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)

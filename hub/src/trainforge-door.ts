@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { guardedFetch } from '@stoker/net'
+import type { TrainForgeOptions } from './config.ts'
+import { type DialectDoor, openDialect } from './dialect-door.ts'
+import type { TrainForgeContext } from './gateways/trainforge/context.ts'
+import { createTrainForge } from './gateways/trainforge/trainforge.ts'
+import type { Retention } from './retention/settings.ts'
+import { schedulingRules } from './scheduler/rules.ts'
+import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
+
+/** Where the dialect is on every listener of the hub. */
+const NAME = 'trainforge'
+const MAX_SCRIPT_BYTES = 16 * 1024 * 1024
+const FETCH_MS = 60_000
+/** Long enough to look at what an attempt left in its folder. */
+const PROJECTS_KEPT_MS = 3600_000
+
+type Given = 'door' | 'newSecret' | 'projects' | 'keepProjectsMs' | 'fetchScript' | 'claimable' | 'isOpen'
+
+interface Needed extends Omit<TrainForgeContext, Given>, Partial<TrainForgeOptions> {
+  readonly folder: string
+  readonly limits: RateLimits
+  readonly retention: Retention
+}
+
+export async function openTrainForge(context: Needed): Promise<DialectDoor> {
+  const { folder, limits, retention, filesFolder, isOpen = false, ...needed } = context
+  const service = await createTrainForge({
+    ...needed,
+    isOpen,
+    door: new Doorkeeper(limits, () => context.clock().wall),
+    newSecret: () => randomBytes(24).toString('base64url'),
+    projects: [join(folder, 'storage', 'projects'), ...(filesFolder === undefined ? [] : [filesFolder])],
+    keepProjectsMs: Math.min(PROJECTS_KEPT_MS, retention.artifactsMs),
+    fetchScript: async url => (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
+    claimable: schedulingRules.claimable,
+  })
+  return openDialect(NAME, service, context.log)
+}
