@@ -1,5 +1,5 @@
 import { type Change, type ChangeOf, type Fence, fenceKey, type JobState } from '@stoker/protocol'
-import { MOST_AHEAD, QUICK_MS } from '../engine/look-ahead.ts'
+import { MOST_AHEAD, quickMs } from '../engine/look-ahead.ts'
 import { type Complain, nameFence } from './problems.ts'
 
 interface Kept {
@@ -155,7 +155,7 @@ export class SessionBook {
   #learn({ startedAt, at, outcome, ...fence }: ChangeOf<'attemptEnded'>): void {
     const session = this.#sessions.get(this.#holders.get(fenceKey(fence)) ?? -1)
     if (session?.places.has(fenceKey(fence)) !== true || outcome !== 'completed' || startedAt === null) return
-    if (at - startedAt < QUICK_MS) session.isQuick = true
+    if (at - startedAt < quickMs(session.concurrency)) session.isQuick = true
   }
 
   #leave(fence: Fence): void {
