@@ -19,22 +19,31 @@ interface Rules {
   readonly ignore: Ignore
 }
 
-/** What of a folder is packed, in the order of its bytes: without .git and what .gitignore and .stokerignore of any level name. */
-export async function listFolder(root: string): Promise<readonly FolderEntry[]> {
+/** Whether something of that name, the last part of its path, stays behind wherever it lies. */
+export type LeavesOut = (name: string) => boolean
+
+/** What of a folder is packed, in the order of its bytes: without .git, what is left out by name, and what .gitignore and .stokerignore of any level name. */
+export async function listFolder(root: string, leavesOut: LeavesOut = () => false): Promise<readonly FolderEntry[]> {
   const found: FolderEntry[] = []
-  await list(root, '', [], found)
+  await list(root, '', [], found, name => name === '.git' || leavesOut(name))
   return found.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
 }
 
-async function list(root: string, base: string, outer: readonly Rules[], found: FolderEntry[]): Promise<void> {
+async function list(
+  root: string,
+  base: string,
+  outer: readonly Rules[],
+  found: FolderEntry[],
+  leavesOut: LeavesOut,
+): Promise<void> {
   const entries = await readdir(join(root, base), { withFileTypes: true })
   const rules = [...outer, ...(await rulesOf(root, base, entries))]
   for (const entry of entries) {
     const path = base + entry.name
-    if (entry.name === '.git' || isIgnored(path, entry.isDirectory(), rules)) continue
+    if (leavesOut(entry.name) || isIgnored(path, entry.isDirectory(), rules)) continue
     if (entry.isDirectory()) {
       found.push({ kind: 'folder', path })
-      await list(root, `${path}/`, rules, found)
+      await list(root, `${path}/`, rules, found, leavesOut)
     } else found.push(await entryOf(root, path))
   }
 }

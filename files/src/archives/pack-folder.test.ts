@@ -84,3 +84,9 @@ it('refuses links that lead out and what is no file, by name', async () => {
   await expect(packFolder(root, join(folder(), 'a.tar'))).rejects.toThrow(/"pipe" is a named pipe/)
   expect(await readdir(folder())).toEqual(['src'])
 })
+
+it('leaves out by name, at whole parts of a path only', async () => {
+  const root = await write({ 'venv/x': '1', 'sub/venv/y': '2', 'venv2/z': '3', 'my.venv': '4' })
+  const { files } = await packFolder(root, join(folder(), 'a.tar'), name => name === 'venv')
+  expect([...files.keys()]).toEqual(['my.venv', 'venv2/z'])
+})

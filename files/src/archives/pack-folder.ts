@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ArchiveRefused } from './archive-refused.ts'
-import { type FolderEntry, listFolder } from './list-folder.ts'
+import { type FolderEntry, type LeavesOut, listFolder } from './list-folder.ts'
 import { TAR_END, tarFilling, tarHeader } from './tar-parts.ts'
 
 const READ_BYTES = 256 * 1024
@@ -19,8 +19,8 @@ export interface PackedFolder {
 }
 
 /** Writes a folder as a tar that depends on names, contents, links and executable bits only, so equal folders have equal hashes. */
-export async function packFolder(folder: string, archive: string): Promise<PackedFolder> {
-  const entries = await listFolder(folder)
+export async function packFolder(folder: string, archive: string, leavesOut?: LeavesOut): Promise<PackedFolder> {
+  const entries = await listFolder(folder, leavesOut)
   const files = new Map<string, string>()
   const whole = createHash('sha256')
   let size = 0

@@ -23,26 +23,37 @@ export async function readZip(archive: string, unpacking: Unpacking): Promise<vo
 
 async function take(zip: ZipFile, entry: Entry, unpacking: Unpacking): Promise<void> {
   const name = entry.fileName
-  const mode = entry.versionMadeBy >> 8 === UNIX ? entry.externalFileAttributes >>> 16 : 0
-  const kind = mode & KIND_MASK
-  if (name.endsWith('/') || kind === FOLDER) return unpacking.folder(name)
-  if (kind !== 0 && kind !== FILE && kind !== LINK) unpacking.refuse(name, 'device, pipe or socket')
+  const mode = modeOf(entry)
+  const kind = kindOf(entry)
+  if (kind === 'folder') return unpacking.folder(name)
+  if (kind === 'other') unpacking.refuse(name, 'device, pipe or socket')
   if (entry.isEncrypted()) unpacking.refuse(name, 'encrypted file')
-  if (kind !== LINK) return unpacking.file(name, mode, await bodyOf(zip, entry))
+  if (kind !== 'link') return unpacking.file(name, mode, await bodyOf(zip, entry))
   if (entry.uncompressedSize > MAX_TARGET_BYTES) unpacking.refuse(name, `link of ${entry.uncompressedSize} bytes`)
   const parts: Uint8Array[] = []
   for await (const part of await bodyOf(zip, entry)) parts.push(part)
   return unpacking.symbolicLink(name, Buffer.concat(parts).toString('utf8'))
 }
 
-function openZip(path: string): Promise<ZipFile> {
+function modeOf({ versionMadeBy, externalFileAttributes }: Entry): number {
+  return versionMadeBy >> 8 === UNIX ? externalFileAttributes >>> 16 : 0
+}
+
+export function kindOf(entry: Entry): 'folder' | 'file' | 'link' | 'other' {
+  const kind = modeOf(entry) & KIND_MASK
+  if (entry.fileName.endsWith('/') || kind === FOLDER) return 'folder'
+  if (kind === LINK) return 'link'
+  return kind === 0 || kind === FILE ? 'file' : 'other'
+}
+
+export function openZip(path: string): Promise<ZipFile> {
   return new Promise((resolve, reject) => {
     const options = { lazyEntries: true, autoClose: false, strictFileNames: true }
     open(path, options, (error, zip) => (error === null ? resolve(zip) : reject(damaged(error))))
   })
 }
 
-function nextEntry(zip: ZipFile): Promise<Entry | null> {
+export function nextEntry(zip: ZipFile): Promise<Entry | null> {
   return new Promise((resolve, reject) => {
     const done = (entry: Entry | null, error?: Error) => {
       zip.removeAllListeners()
@@ -56,7 +67,7 @@ function nextEntry(zip: ZipFile): Promise<Entry | null> {
   })
 }
 
-function bodyOf(zip: ZipFile, entry: Entry): Promise<Readable> {
+export function bodyOf(zip: ZipFile, entry: Entry): Promise<Readable> {
   return new Promise((resolve, reject) => {
     zip.openReadStream(entry, (error, body) => (error === null ? resolve(body) : reject(damaged(error))))
   })
