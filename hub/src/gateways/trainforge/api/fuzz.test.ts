@@ -4,7 +4,7 @@ import { aZip, type Consumer, openConsumer } from './test-consumer.ts'
 
 const SEED = 7
 const RUNS = 400
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 20_000
 let consumer: Consumer
 let form: Buffer
 let job = ''

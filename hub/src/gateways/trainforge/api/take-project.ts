@@ -10,6 +10,7 @@ import { cutWhenSilent } from '../../../serving/cut-when-silent.ts'
 import { parseJson } from '../../../serving/parse-json.ts'
 import { badRequest, ConsumerError } from './consumer-error.ts'
 import type { ConsumerContext } from './context.ts'
+import { partsOf } from './parts-of.ts'
 
 /** A program gets it in one variable of its environment, which has little more room. */
 const MAX_CONFIG_BYTES = 64 * 1024
@@ -55,7 +56,7 @@ async function takeParts(request: FastifyRequest, file: string, most: number): P
   let config: unknown
   let zip: TakenProject['zip'] | null = null
   const limits = { fileSize: most, fieldSize: MAX_CONFIG_BYTES, files: 4, fields: 32, parts: 36, headerPairs: 100 }
-  for await (const part of request.parts({ limits })) {
+  for await (const part of partsOf(request, limits)) {
     if (part.type === 'file' && part.fieldname === 'project_zip') zip = await takeZip(part, file, most, zip !== null)
     else if (part.fieldname === 'config')
       config = parsedConfig(part.type === 'file' ? await textOf(part) : textIn(part))

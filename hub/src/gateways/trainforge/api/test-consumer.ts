@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { removeTree, zipOf } from '@stoker/files'
 import Fastify from 'fastify'
 import { uuidv7 } from 'uuidv7'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { openTestHub, type TestHub } from '../../../api/test-hub.ts'
 import { schedulingRules } from '../../../scheduler/rules.ts'
 import { withPastedPaths } from '../../../serving/dialect-caller.ts'
@@ -102,7 +102,7 @@ export async function openConsumer(overrides: Partial<ConsumerContext> = {}): Pr
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
       await service.close()
-      await expect.poll(() => readdir(scratch)).toEqual([])
+      await vi.waitFor(async () => expect(await readdir(scratch)).toEqual([]))
       await hub.close()
       await removeTree(scratch)
       expect(bugs).toEqual([])
