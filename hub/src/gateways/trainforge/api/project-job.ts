@@ -1,5 +1,6 @@
 import { ArchiveRefused, lookIntoZip, type ZipLook } from '@stoker/files'
 import {
+  changeProject,
   gatherRequirements,
   gpuFramework,
   type JobSpec,
@@ -32,7 +33,7 @@ export async function projectJob(
   numWorkers: number | null,
   state: Pick<State, 'workers'>,
 ): Promise<ProjectJob> {
-  const read = readProject(numWorkers === null ? config : withWorkers(config, numWorkers))
+  const read = readProject(changeProject(config, { workers: numWorkers ?? undefined }))
   if (!read.ok) throw invalid(read.issues)
   const { project, warnings } = read
   const look = await lookInto(zip.file)
@@ -51,14 +52,6 @@ export async function projectJob(
     plain: parsed(specs.plain),
     warnings: [...warnings, ...specs.warnings],
   }
-}
-
-/** Asked for beside the configuration, so many workers are meant whatever it says itself. */
-function withWorkers(config: unknown, workers: number): unknown {
-  if (typeof config !== 'object' || config === null || Array.isArray(config)) return config
-  const { distributed } = config as { readonly distributed?: unknown }
-  const own = typeof distributed === 'object' && distributed !== null ? distributed : {}
-  return { ...config, distributed: { ...own, mode: 'distributed', max_workers: workers } }
 }
 
 async function lookInto(file: string): Promise<ZipLook> {
