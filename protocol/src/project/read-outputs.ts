@@ -2,7 +2,7 @@ import { isInnerPath } from '../artifact.ts'
 import { type ConfigNotes, isMap, listAt, mapAt, refuse } from './config-notes.ts'
 
 /** What is kept of a project that says nothing of it. */
-export const USUAL_OUTPUTS = ['outputs/**', 'results/**', 'checkpoints/**']
+const USUAL_OUTPUTS = ['outputs/**', 'results/**', 'checkpoints/**']
 
 /** Patterns of the files that artifacts name; a folder means all of it. */
 export function readOutputs(notes: ConfigNotes, lists: Readonly<Record<string, unknown>>): readonly string[] {

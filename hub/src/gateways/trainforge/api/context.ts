@@ -37,7 +37,7 @@ export interface ConsumerContext {
 }
 
 /** Some routes are for people and for workers alike: who holds the attempt that is named is asked first. */
-export interface WorkerSide {
+interface WorkerSide {
   /** What the holder of an attempt is to run, as a zip; null if no worker of this dialect holds it. */
   files(id: string): Promise<Readable | null>
   /** A holder's word on its attempt; null if nobody of this dialect holds it. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConsumerContext } from './context.ts'
-import { isoTime } from './job-record.ts'
+import { isoTime } from './iso-time.ts'
 
 const MB = 1024 * 1024
 

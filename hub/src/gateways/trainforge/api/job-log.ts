@@ -2,7 +2,8 @@ import { type JobRow, LineSplitter } from '@stoker/protocol'
 import type { StreamName, StreamOffsets } from '../../../outputs/port.ts'
 import { fenceOf } from '../../../serving/follow-job.ts'
 import type { ConsumerContext } from './context.ts'
-import { isoTime, type LogLine } from './job-record.ts'
+import { isoTime } from './iso-time.ts'
+import type { LogLine } from './job-record.ts'
 
 /** What one answer holds at most, however long the lines are. */
 const MAX_BYTES = 4 * 1024 * 1024

@@ -1,6 +1,8 @@
 import { isTerminal, type JobRow, type JobSpec, type JobState, readSpec } from '@stoker/protocol'
 import type { State } from '../../../engine/state.ts'
 import type { ConsumerContext } from './context.ts'
+import { isoTime } from './iso-time.ts'
+import { wireId } from './worker-record.ts'
 
 export const JOB_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const
 export type WireState = (typeof JOB_STATES)[number]
@@ -57,14 +59,10 @@ export function resourcesOf({ resources: { gpus, cpus, memoryBytes } }: Pick<Job
   return { gpu: gpus, cpu: cpus, memory: memoryBytes === null ? null : memoryText(memoryBytes) }
 }
 
-/** The name a worker of this dialect gave itself; of others their id. */
-export function workerName(id: string, { workers }: Pick<State, 'workers'>): string {
+/** A worker that was forgotten is known by its id only. */
+function workerName(id: string, { workers }: Pick<State, 'workers'>): string {
   const worker = workers.get(id)
-  return worker?.facts.dialect?.name === 'trainforge' ? worker.facts.name : id
-}
-
-export function isoTime(at: number): string {
-  return new Date(at).toISOString()
+  return worker === undefined ? id : wireId(worker)
 }
 
 function memoryText(bytes: number): string {

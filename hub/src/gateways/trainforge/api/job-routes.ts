@@ -118,7 +118,7 @@ function readUpdate(body: unknown): z.output<typeof Update> {
   throw badRequest(issueText(parsed.error, `status: one of ${JOB_STATES.join(', ')}; priority: -100 to 100`))
 }
 
-export function readQuery<T extends z.ZodType>(schema: T, query: unknown): z.output<T> {
+function readQuery<T extends z.ZodType>(schema: T, query: unknown): z.output<T> {
   const parsed = schema.safeParse(query)
   if (parsed.success) return parsed.data
   throw badRequest(issueText(parsed.error, 'see the documentation of this route'))

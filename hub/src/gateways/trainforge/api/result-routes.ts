@@ -7,7 +7,7 @@ import { ANYONE, admit, maySee, READERS } from './admit.ts'
 import { ConsumerError } from './consumer-error.ts'
 import type { ConsumerContext } from './context.ts'
 import { findJob } from './find-job.ts'
-import { isoTime } from './job-record.ts'
+import { isoTime } from './iso-time.ts'
 import { projectZip } from './project-zip.ts'
 
 type JobRequest = FastifyRequest<{ Params: { id: string } }>

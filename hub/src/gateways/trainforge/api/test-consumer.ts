@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { removeTree, zipOf } from '@stoker/files'
 import Fastify from 'fastify'
 import { uuidv7 } from 'uuidv7'
-import { expect, vi } from 'vitest'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
 import { openTestHub, type TestHub } from '../../../api/test-hub.ts'
 import { schedulingRules } from '../../../scheduler/rules.ts'
 import { withPastedPaths } from '../../../serving/dialect-caller.ts'
@@ -16,7 +16,7 @@ import { answerUnknownEndpoint } from './consumer-error.ts'
 import { addConsumerRoutes } from './consumer-routes.ts'
 import type { ConsumerContext } from './context.ts'
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Buffer
@@ -106,6 +106,36 @@ export async function openConsumer(overrides: Partial<ConsumerContext> = {}): Pr
       await hub.close()
       await removeTree(scratch)
       expect(bugs).toEqual([])
+    },
+  }
+}
+
+export const CONFIG = {
+  project: { name: 'digits' },
+  training: { script: 'train.py' },
+  resources: { gpu: 0, cpu: 1, memory: '512Mi' },
+}
+
+/** Gives every test of a file routes and a project of its own; the job of that project is submitted when asked for. */
+export function useConsumer() {
+  const state: { consumer?: Consumer; zip?: Buffer } = {}
+  beforeEach(async () => {
+    state.consumer = await openConsumer()
+    state.zip = await aZip({ 'train.py': 'print(1)', 'requirements.txt': 'six\n' })
+  })
+  afterEach(() => state.consumer?.close())
+  const now = <K extends keyof typeof state>(name: K): NonNullable<(typeof state)[K]> => {
+    const value = state[name]
+    if (value === undefined) throw new Error(`the ${name} of a test is there only while it runs`)
+    return value
+  }
+  return {
+    consumer: () => now('consumer'),
+    zip: () => now('zip'),
+    async pushed(): Promise<string> {
+      const { status, json } = await now('consumer').push(CONFIG, now('zip'))
+      expect({ status, json }).toMatchObject({ status: 201 })
+      return json.job_id
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { WorkerState } from '../../../engine/state.ts'
-import { isoTime } from './job-record.ts'
+import { isoTime } from './iso-time.ts'
 import type { Tally } from './worker-tally.ts'
 
 export type WireWorkerState = 'idle' | 'busy' | 'draining' | 'offline'
