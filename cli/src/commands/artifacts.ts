@@ -24,7 +24,7 @@ interface ListOptions extends OutputOptions {
   readonly attempt?: number
 }
 
-interface GetOptions extends ListOptions {
+export interface GetOptions extends ListOptions {
   readonly out?: string
   readonly tar?: string
   readonly overwrite?: boolean
@@ -52,7 +52,8 @@ async function list(id: string, { attempt, ...options }: ListOptions, cli: Cli):
   })
 }
 
-async function get(id: string, paths: readonly string[], options: GetOptions, cli: Cli): Promise<void> {
+/** Also what `results` does, under another name. */
+export async function get(id: string, paths: readonly string[], options: GetOptions, cli: Cli): Promise<void> {
   const { io } = cli
   const { attempt, tar } = options
   if (tar !== undefined && (paths.length > 0 || options.out !== undefined))

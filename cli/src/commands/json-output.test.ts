@@ -24,6 +24,8 @@ const CASES: readonly [OutputName, readonly string[], number, string][] = [
   ['submit', ['submit', '-'], 0, ''],
   ['list', ['list', '--state', 'failed,active'], 0, `${ended.id}\n`],
   ['show', ['show', SHORT], 0, `${ended.id}\n`],
+  ['status', ['status'], 0, `${ended.id}\n`],
+  ['status', ['status', SHORT], 0, `${ended.id}\n`],
   ['explain', ['explain', SHORT], 0, `${ended.id}\n`],
   ['logs', ['logs', SHORT, '--tail', '5'], 0, `${ended.id}\n`],
   ['wait', ['wait', SHORT], 100, `${ended.id}\n`],

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@stoker/client'
-import { ArchiveRefused, openFileContent, packFolder } from '@stoker/files'
+import { ArchiveRefused, type LeavesOut, openFileContent, packFolder } from '@stoker/files'
 import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { fileTarget, type LocalFile, parseFileEntry, parseFileOption } from './local-file.ts'
@@ -41,7 +41,8 @@ export async function sendFiles(
   return { spec: { ...spec, files }, sent }
 }
 
-async function send(client: Client, file: LocalFile, line: TransferLine) {
+/** Uploads a file, or a folder as one archive; `leavesOut` names what stays behind of a folder. */
+export async function send(client: Client, file: LocalFile, line: TransferLine, leavesOut?: LeavesOut) {
   const found = await stat(file.from).catch(cause => {
     throw refused(file, cause.code === 'ENOENT' ? 'it does not exist' : cause.message, cause)
   })
@@ -51,7 +52,7 @@ async function send(client: Client, file: LocalFile, line: TransferLine) {
   try {
     line.say(`packing ${file.written}`)
     const archive = join(scratch, 'folder.tar')
-    const { sha256, size, files } = await packFolder(file.from, archive).catch(cause => {
+    const { sha256, size, files } = await packFolder(file.from, archive, leavesOut).catch(cause => {
       throw cause instanceof ArchiveRefused ? refused(file, cause.message, cause) : cause
     })
     const content = await openFileContent(archive, { name: file.written, sha256 })

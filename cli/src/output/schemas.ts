@@ -98,6 +98,27 @@ const fetched = z.object({
   ),
 })
 
+const ran = z.object({
+  id: z.uuid(),
+  exitCode: z.int().nullable(),
+  job: Job.nullable(),
+  group: Group.optional(),
+  outputs: fetched.nullable().optional(),
+})
+/** A project as it was submitted. */
+export const Pushed = z.object({
+  id: z.uuid(),
+  project: z.string(),
+  /** Null where a shell line is run. */
+  script: z.string().nullable(),
+  image: z.string().nullable(),
+  resources: z.object({ gpus: z.int(), cpus: z.number(), memoryBytes: z.number() }),
+  sent: z.object({ files: z.int(), bytes: z.int() }),
+  requirements: z.array(z.string()),
+  warnings: z.array(z.string()),
+  unschedulable: z.string().nullable(),
+})
+
 /** The published form of what each command prints with --json; keys are added, never renamed or removed. */
 export const OUTPUT_SCHEMAS = {
   up: z.object({ ...started, worker: joined }),
@@ -106,14 +127,13 @@ export const OUTPUT_SCHEMAS = {
   'worker --status': z.object({ workers: z.array(LocalWorker) }),
   'worker install': z.object({ unit: z.string(), file: z.string(), text: z.string(), started: z.boolean() }),
   'worker uninstall': z.object({ removed: z.string() }),
-  run: z.object({
-    id: z.uuid(),
-    exitCode: z.int().nullable(),
-    job: Job.nullable(),
-    group: Group.optional(),
-    outputs: fetched.nullable().optional(),
-  }),
+  run: ran,
   submit: Submitted,
+  init: z.object({ name: z.string(), folder: z.string(), files: z.array(z.string()) }),
+  /** With --follow as `run`. */
+  push: z.union([Pushed, ran]),
+  status: z.union([JobPage, JobDetail.extend({ log: z.array(z.string()) })]),
+  results: fetched,
   list: JobPage,
   show: JobDetail,
   explain: Explanation,

@@ -1,10 +1,11 @@
 import { sha256 } from '@stoker/files'
-import { formatSize, type IdempotencyRow, Problem, Refused, SubmitSpec, Submitted } from '@stoker/protocol'
+import { type IdempotencyRow, Problem, Refused, SubmitSpec, Submitted } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { NewGroup, NewJob, Replies } from '../engine/commands.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import { withPresetQueues } from '../presets/expand-preset.ts'
+import { refuseWhenFull } from '../serving/refuse-when-full.ts'
 import { callerOf, guard } from './auth.ts'
 import { borrowArtifacts, borrows } from './borrow-artifacts.ts'
 import type { Api, RouteContext } from './context.ts'
@@ -65,14 +66,7 @@ export async function submit(context: RouteContext, reply: FastifyReply, submiss
 
 /** Resolves once the jobs are durable. */
 export async function acceptJobs(context: RouteContext, submission: Submission): Promise<Replies['submit']> {
-  const shortage = context.diskGuard()
-  if (shortage !== null) {
-    const { freeBytes, neededBytes } = shortage
-    throw new Refused(
-      'disk.full',
-      `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
-    )
-  }
+  refuseWhenFull(context.diskGuard)
   const { owner, jobs, groups, key, failFast, isAdmin } = submission
   const release = jobs.some(({ spec }) => spec.files.length > 0) ? await holdInputs(context.blobs, owner, jobs) : null
   try {

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { formatSize, Refused } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type BlobKey, type Blobs, UploadCut, WrongOffset } from '../outputs/artifacts/port.ts'
+import { refuseTooMuch } from '../outputs/artifacts/refuse-too-much.ts'
 import { DiskFullOutputs } from '../outputs/port.ts'
+import { cutWhenSilent } from '../serving/cut-when-silent.ts'
 import { gatherBody } from './gather-body.ts'
 
 /** Above any model or dataset file one job takes; below what would fill the disk of most hubs. */
 const MAX_BLOB_BYTES = 256 * 2 ** 30
-/** A sender that says nothing for this long has gone; what came of it is kept. */
-const STALL_MS = 60_000
 const CONTENT_RANGE = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/
 /** All bytes are here already, only their end was not told: a hub that was killed between the two is asked to finish. */
 const NOTHING_MORE = /^bytes \*\/(\d{1,15})$/
@@ -29,7 +29,7 @@ export async function takeUpload(
 ): Promise<FastifyReply> {
   try {
     const piece = pieceOf(request)
-    if (mostBytes !== null) await refuseTooMuch(blobs, key, piece.size, mostBytes)
+    await refuseTooMuch(blobs, key, piece.size, mostBytes)
     const done = await blobs.put({ ...key, ...piece, body: bodyOf(request.raw) })
     if ('stored' in done) return reply.code(201).send({ sha256: key.sha256, size: done.stored.size })
     return reply.code(202).header('upload-offset', done.offset).send({ offset: done.offset })
@@ -42,14 +42,6 @@ export async function takeUpload(
   } finally {
     request.raw.resume()
   }
-}
-
-/** Content the owner has already takes no more room. */
-async function refuseTooMuch(blobs: Blobs, key: BlobKey, size: number, most: number): Promise<void> {
-  const has = blobs.bytesOf(key.owner)
-  if (has + size <= most || (await blobs.find(key)) !== null) return
-  const [stored, sent, limit] = [has, size, most].map(formatSize)
-  throw new Refused('owner.storage', `${key.owner} stores ${stored} and sends ${sent}; the limit is ${limit}`)
 }
 
 function pieceOf({ headers }: FastifyRequest): Piece {
@@ -90,15 +82,12 @@ function rangeOf(header: string, said: number | null): Piece {
   return { size, first, length }
 }
 
-/** The body as it comes; a sender that falls silent breaks it off. */
+/** The body as it comes; a sender that falls silent breaks it off, and what came of it is kept. */
 async function* bodyOf(raw: IncomingMessage): AsyncGenerator<readonly Uint8Array[], void> {
-  const { socket } = raw
-  const cut = () => raw.destroy(new Error(`nothing came for ${STALL_MS / 1000} s`))
-  socket.setTimeout(STALL_MS, cut)
+  const release = cutWhenSilent(raw)
   try {
     yield* gatherBody(raw)
   } finally {
-    socket.removeListener('timeout', cut)
-    socket.setTimeout(0)
+    release()
   }
 }

@@ -1,5 +1,6 @@
-import { formatSize, type GpuDifficulty, type JobSpecInput, parseJobSpec, Refused, writeSpec } from '@stoker/protocol'
+import { type GpuDifficulty, type JobSpecInput, parseJobSpec, writeSpec } from '@stoker/protocol'
 import type { State } from '../../engine/state.ts'
+import { refuseWhenFull } from '../../serving/refuse-when-full.ts'
 import { AnswerError } from './answer-error.ts'
 import type { GpuServiceContext } from './context.ts'
 import { seenDevices } from './difficulty.ts'
@@ -22,7 +23,7 @@ export async function admit(context: GpuServiceContext, admission: Admission): P
   const { engine, newId, unschedulable } = context
   const parsed = parseJobSpec(admission.spec)
   if (!parsed.ok) throw new AnswerError(400, parsed.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))
-  refuseWhenFull(context)
+  refuseWhenFull(context.diskGuard)
   const { spec } = parsed
   const needsGpu = spec.resources.gpus > 0
   const id = newId()
@@ -59,14 +60,4 @@ function noGpu(difficulty: GpuDifficulty): AnswerError {
 
 function noWorker(): AnswerError {
   return new AnswerError(503, 'No available worker', { retryAfterSeconds: RETRY_AFTER_SECONDS })
-}
-
-function refuseWhenFull({ diskGuard }: GpuServiceContext): void {
-  const shortage = diskGuard()
-  if (shortage === null) return
-  const { freeBytes, neededBytes } = shortage
-  throw new Refused(
-    'disk.full',
-    `the disk of the hub has ${formatSize(freeBytes)} free, new work needs ${formatSize(neededBytes)}`,
-  )
 }

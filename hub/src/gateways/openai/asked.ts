@@ -5,12 +5,12 @@ import {
   type JobSpecInput,
   MAX_SPEC_BYTES,
   parseJobSpec,
-  Refused,
 } from '@stoker/protocol'
 import { newJobs } from '../../engine/new-jobs.ts'
 import { withPresetQueues } from '../../presets/expand-preset.ts'
 import type { Preset, PresetBook } from '../../presets/preset.ts'
 import { presetSpec } from '../../presets/preset-spec.ts'
+import { refuseWhenFull } from '../../serving/refuse-when-full.ts'
 import { invalidRequest } from './api-error.ts'
 import type { OpenAiContext } from './context.ts'
 import type { Kind } from './models.ts'
@@ -31,12 +31,7 @@ export async function ask(
   { owner, book, preset, kind, inputs }: Request,
 ): Promise<readonly JobRow[]> {
   const { engine, queries, presets, newId, diskGuard } = context
-  const shortage = diskGuard()
-  if (shortage !== null)
-    throw new Refused(
-      'disk.full',
-      `the disk of the hub has ${formatSize(shortage.freeBytes)} free, new work needs ${formatSize(shortage.neededBytes)}`,
-    )
+  refuseWhenFull(diskGuard)
   const specs = inputs.map(input => {
     const given = { ...input, kind } as NonNullable<JobSpecInput['input']>
     const parsed = parseJobSpec(presetSpec(preset, presets.settings, { input: given }))
