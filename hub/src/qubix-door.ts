@@ -7,13 +7,16 @@ import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
 const NAME = 'qubix'
 const TICK_MS = 1000
 
-interface Needed extends Omit<QubixContext, 'door'> {
+/** Far more than anyone has; ids that change at every start must not fill the memory. */
+const MOST_WORKERS = 10_000
+
+interface Needed extends Omit<QubixContext, 'door' | 'mostWorkers'> {
   readonly limits: RateLimits
 }
 
 export async function openQubix({ limits, ...needed }: Needed): Promise<DialectDoor> {
   const { log, now } = needed
-  const service = await createQubix({ ...needed, door: new Doorkeeper(limits, now) })
+  const service = await createQubix({ ...needed, mostWorkers: MOST_WORKERS, door: new Doorkeeper(limits, now) })
   const ticker = setInterval(
     () => void service.tick().catch(error => log('warn', `qubix: leases wait for the next second: ${error}`)),
     TICK_MS,

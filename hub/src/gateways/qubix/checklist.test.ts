@@ -413,6 +413,14 @@ describe('an end', () => {
 })
 
 describe('who speaks', () => {
+  it('is one of so many at most, known ones always', async () => {
+    for (const name of ['two', 'three', 'four', 'five']) await TestProvider.join(house, name)
+    const sixth = await TestProvider.join(house, 'six')
+    expect((await sixth.register()).json.error).toContain('5 QUBIX workers are known, at most 5 may be')
+    expect((await sixth.beat()).status).toBe(429)
+    expect((await worker.beat()).status).toBe(200)
+  })
+
   const bare = (path: string, headers: Record<string, string>): Promise<number> =>
     new Promise((resolve, reject) => {
       const sent = request({ port: house.port, host: '127.0.0.1', path, headers, agent: false }, answer => {

@@ -9,7 +9,7 @@ export async function opensQubix(house: GatewayHouse, isOpen = false): Promise<O
   const { queries } = house.store
   const door = new Doorkeeper(ORDINARY_LIMITS, now)
   return createQubix({
-    ...{ engine, queries, streams, board, door, now, isOpen },
+    ...{ engine, queries, streams, board, door, now, isOpen, mostWorkers: 5 },
     log: (level, text) => void logged.push(`${level}: ${text}`),
   })
 }
