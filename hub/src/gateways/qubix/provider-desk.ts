@@ -124,7 +124,7 @@ export class ProviderDesk {
     const { engine } = this.#context
     await Promise.all([
       engine.execute({ kind: 'enlist', worker, facts: providerFacts(worker, owner, note) }),
-      engine.execute({ kind: 'note', worker, note: note as never }),
+      engine.execute({ kind: 'note', worker, note: note }),
     ])
   }
 
