@@ -28,6 +28,7 @@ const LONG = [
   'session-hand-over',
   'text-delta',
   'streaming-clients',
+  'qubix',
   'soak',
 ] as const
 export const MEASURES = [...SHORT, ...LONG] as const

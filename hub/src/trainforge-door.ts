@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { guardedFetch } from '@stoker/net'
 import type { TrainForgeOptions } from './config.ts'
 import { type DialectDoor, openDialect } from './dialect-door.ts'
+import type { ConsumerContext } from './gateways/trainforge/api/context.ts'
 import type { TrainForgeContext } from './gateways/trainforge/context.ts'
 import { createTrainForge } from './gateways/trainforge/trainforge.ts'
 import type { Retention } from './retention/settings.ts'
@@ -18,7 +19,10 @@ const PROJECTS_KEPT_MS = 3600_000
 
 type Given = 'door' | 'newSecret' | 'projects' | 'keepProjectsMs' | 'fetchScript' | 'claimable' | 'isOpen'
 
-interface Needed extends Omit<TrainForgeContext, Given>, Partial<TrainForgeOptions> {
+interface Needed
+  extends Omit<TrainForgeContext, Given>,
+    Omit<ConsumerContext, Given | 'unschedulable' | 'scratch' | 'failed' | 'workers'>,
+    Partial<TrainForgeOptions> {
   readonly folder: string
   readonly limits: RateLimits
   readonly retention: Retention
@@ -26,15 +30,20 @@ interface Needed extends Omit<TrainForgeContext, Given>, Partial<TrainForgeOptio
 
 export async function openTrainForge(context: Needed): Promise<DialectDoor> {
   const { folder, limits, retention, filesFolder, isOpen = false, ...needed } = context
-  const service = await createTrainForge({
-    ...needed,
-    isOpen,
-    door: new Doorkeeper(limits, () => context.clock().wall),
+  const shared = { ...needed, isOpen, door: new Doorkeeper(limits, () => context.clock().wall) }
+  const clients = {
+    ...shared,
+    unschedulable: schedulingRules.unschedulableSpec,
+    scratch: join(folder, 'storage', 'uploads'),
+    failed: (error: unknown) => context.log('error', `trainforge: ${error instanceof Error ? error.stack : error}`),
+  }
+  const gateway = {
+    ...shared,
     newSecret: () => randomBytes(24).toString('base64url'),
     projects: [join(folder, 'storage', 'projects'), ...(filesFolder === undefined ? [] : [filesFolder])],
     keepProjectsMs: Math.min(PROJECTS_KEPT_MS, retention.artifactsMs),
     fetchScript: async url => (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
     claimable: schedulingRules.claimable,
-  })
-  return openDialect(NAME, service, context.log)
+  }
+  return openDialect(NAME, await createTrainForge(gateway, clients), context.log)
 }

@@ -1,7 +1,7 @@
 /** What a measure is compared with, and how far it must and should come; `peer: null` compares with the number itself. */
 export interface Goal {
   readonly title: string
-  readonly unit: 'jobs/s' | 'lives/s' | 'MiB/s' | 'ms' | 's' | 'MB' | '%'
+  readonly unit: 'jobs/s' | 'requests/s' | 'lives/s' | 'MiB/s' | 'ms' | 's' | 'MB' | '%'
   readonly better: 'higher' | 'lower'
   readonly against: readonly Comparison[]
 }

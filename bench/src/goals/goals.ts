@@ -2,6 +2,7 @@ import type { Goal, PeerName } from './goal.ts'
 import { OPS_GOALS } from './ops-goals.ts'
 import { OTHER_PEER_GOALS } from './other-peer-goals.ts'
 import { PEER_GOALS } from './peer-goals.ts'
+import { QUBIX_GOALS } from './qubix-goals.ts'
 import { SCALE_GOALS } from './scale-goals.ts'
 import { SESSION_GOALS } from './session-goals.ts'
 
@@ -12,6 +13,7 @@ export const GOALS = {
   ...SCALE_GOALS,
   ...OPS_GOALS,
   ...SESSION_GOALS,
+  ...QUBIX_GOALS,
 } as const satisfies Record<string, Goal>
 
 export type GoalName = keyof typeof GOALS

@@ -19,6 +19,7 @@ import { measurePeersProgramStart } from './peers-program-start.ts'
 import { measurePeersStart } from './peers-start.ts'
 import { measurePeersSubmit } from './peers-submit.ts'
 import { measureProcesses, measureSandbox } from './processes.ts'
+import { measureQubix } from './qubix.ts'
 import { measureRecovery } from './recovery.ts'
 import { measureHandOver } from './session-hand-over.ts'
 import { measureSessionRate } from './session-rate.ts'
@@ -67,5 +68,6 @@ export const ALL_MEASURES: Readonly<Record<MeasureName, Measure>> = {
   'session-hand-over': measureHandOver,
   'text-delta': measureTextDelta,
   'streaming-clients': measureStreamingClients,
+  qubix: measureQubix,
   soak: measureSoak,
 }

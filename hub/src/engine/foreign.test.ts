@@ -82,6 +82,18 @@ describe('a worker of another protocol', () => {
     expect(house.stateOf(job)).toBe('queued')
   })
 
+  it('fails a job after as many losses as its gateway allows', () => {
+    enlist()
+    const job = house.submit(aJob({ command: 'x' }))
+    for (const state of ['queued', 'queued', 'failed']) {
+      ask()
+      house.run({ kind: 'lose', fence: house.fenceOf(job), reason: 'interrupted', most: 3 })
+      house.run({ kind: 'goodbye', worker: 'f', reason: 'it asks' })
+      expect(house.stateOf(job)).toBe(state)
+    }
+    expect(lostByRestart(house)).toBeNull()
+  })
+
   it('reports without numbers, and brings a lost attempt back', () => {
     enlist()
     const job = house.submit(aJob({ command: 'x' }))

@@ -22,7 +22,7 @@ const Id = z.string().regex(/^[\x21-\x7e]{1,200}$/, 'an id has 1 to 200 characte
 const Loose = z.record(z.string(), z.unknown()).catch({})
 
 /** What a machine has, as its worker says; anything unreadable is unknown, and no reason to turn it away. */
-export const Specs = z.object({
+const Specs = z.object({
   worker_id: Id.optional().catch(undefined),
   hostname: words(200),
   os: words(200),
@@ -35,7 +35,6 @@ export const Specs = z.object({
   storage_total_gb: figure(MOST_GB),
   storage_free_gb: figure(MOST_GB),
 })
-export type Specs = z.infer<typeof Specs>
 
 const Gpu = z.object({ index: z.int().min(0).max(1000), model: z.string().max(200), vram_gb: figure(MOST_GB) })
 

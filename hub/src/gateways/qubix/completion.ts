@@ -21,7 +21,7 @@ export type Verdict = 'take' | 'hold' | 'duplicate' | 'refuse'
 const UNREPORTED = 'Failed to report completion:'
 
 /** An old worker whose report got no answer says `failed` two seconds later, also of a job that succeeded. */
-export function isUnreported(status: string, error: string | null | undefined): boolean {
+function isUnreported(status: string, error: string | null | undefined): boolean {
   return status === 'failed' && error?.startsWith(UNREPORTED) === true
 }
 

@@ -15,5 +15,7 @@ export interface QubixContext {
   readonly now: () => number
   /** Callers on this machine need no token. */
   readonly isOpen: boolean
+  /** So many workers of this dialect are known at most: those that never come back are not forgotten by themselves. */
+  readonly mostWorkers: number
   readonly log: Log
 }

@@ -151,7 +151,7 @@ export class JobDesk {
     const report = { kind: 'ended', fence, ...how, ...end } as const
     await Promise.all([
       engine.execute({ kind: 'report', worker, n: null, reports: [report], rows }),
-      engine.execute({ kind: 'note', worker, note: { ...note, held: null } as never }),
+      engine.execute({ kind: 'note', worker, note: { ...note, held: null } }),
     ])
     if (rows.length > 0) streams.committed(rows)
     this.#handOut.forget(worker)
@@ -167,7 +167,7 @@ export class JobDesk {
   }
 
   async #remember(worker: string, note: ProviderNote): Promise<void> {
-    await this.#context.engine.execute({ kind: 'note', worker, note: note as never })
+    await this.#context.engine.execute({ kind: 'note', worker, note: note })
   }
 
   /** Unknown of scripts: what their workers tell is the time that has passed. */

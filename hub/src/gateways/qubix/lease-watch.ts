@@ -71,7 +71,7 @@ export class LeaseWatch {
     await Promise.all([
       engine.execute({ kind: 'lose', fence, reason, most: MOST_LOST }),
       engine.execute({ kind: 'goodbye', worker, reason: 'it could not report an end' }),
-      engine.execute({ kind: 'note', worker, note: { ...note, held: null } as never }),
+      engine.execute({ kind: 'note', worker, note: { ...note, held: null } }),
     ])
   }
 }

@@ -9,7 +9,7 @@ import { confirmsPlaceholder } from './gpu-model.ts'
 import type { HandOut } from './hand-out.ts'
 import { heardOf } from './heard.ts'
 import type { JobObject } from './job-object.ts'
-import { providerFacts } from './provider-facts.ts'
+import { DIALECT, providerFacts } from './provider-facts.ts'
 import { providerId } from './provider-key.ts'
 import { freshNote, type ProviderNote, readNote, variantSeen, withRegistration } from './provider-note.ts'
 import { gpuSamples, hostSample, type Sample, sampleOf } from './sample.ts'
@@ -32,7 +32,7 @@ export class ProviderDesk {
   register(caller: DialectCaller, workerId: string, body: RegisterBody): Promise<string> {
     const id = providerId(caller.token, workerId)
     return this.#turns.take(id, async () => {
-      const known = await this.#look(id)
+      const known = await this.#lookOrRefuse(id)
       const note = known?.note ?? freshNote(workerId)
       const host = body.specs?.hostname ?? null
       const isSecond = known?.isBusy === true && host !== null && known.hostname !== host && known.isRegistered
@@ -49,7 +49,7 @@ export class ProviderDesk {
     if (said !== workerId) throw new QubixError(400, `the path names worker ${workerId}, the body ${said}`)
     const id = providerId(caller.token, workerId)
     return this.#turns.take(id, async () => {
-      const known = await this.#look(id)
+      const known = await this.#lookOrRefuse(id)
       const sample = sampleOf(body.usage ?? {})
       const before = known?.note ?? freshNote(workerId)
       const seen = seenIn(before, body, sample)
@@ -102,12 +102,29 @@ export class ProviderDesk {
     return this.#context.engine.read(state => knownAs(state.workers.get(id)))
   }
 
+  /** Who it is, if there is room for one more. */
+  async #lookOrRefuse(id: string): Promise<Known | null> {
+    const { engine, mostWorkers } = this.#context
+    const known = await this.#look(id)
+    if (known !== null) return known
+    const count = await engine.read(state => {
+      let found = 0
+      for (const { facts } of state.workers.values()) if (facts.dialect?.name === DIALECT) found += 1
+      return found
+    })
+    if (count < mostWorkers) return null
+    throw new QubixError(
+      429,
+      `${count} QUBIX workers are known, at most ${mostWorkers} may be; remove those that are gone`,
+    )
+  }
+
   /** Facts follow from the note: both are written together, and only if something is new. */
   async #keep(worker: string, owner: string, note: ProviderNote): Promise<void> {
     const { engine } = this.#context
     await Promise.all([
       engine.execute({ kind: 'enlist', worker, facts: providerFacts(worker, owner, note) }),
-      engine.execute({ kind: 'note', worker, note: note as never }),
+      engine.execute({ kind: 'note', worker, note: note }),
     ])
   }
 

@@ -3,7 +3,7 @@ import type { Json } from '../../engine/state.ts'
 import type { RegisterBody } from './bodies.ts'
 
 /** How a worker behaves: `simple` gets jobs by heartbeats only, `enhanced` also asks by itself, `capable` is one of ours that says what it can do. */
-export const VARIANTS = ['simple', 'enhanced', 'capable'] as const
+const VARIANTS = ['simple', 'enhanced', 'capable'] as const
 export type Variant = (typeof VARIANTS)[number]
 
 const text = z.string().nullable()
@@ -19,7 +19,7 @@ const Machine = z.object({
   diskFreeGb: amount,
   gpus: z.array(z.object({ index: z.number(), model: z.string(), vramGb: z.number() })),
 })
-export type Machine = Readonly<z.infer<typeof Machine>>
+type Machine = Readonly<z.infer<typeof Machine>>
 
 /** What the gateway remembers of a worker through restarts of the hub: these workers do not register again. */
 export const ProviderNote = z.object({

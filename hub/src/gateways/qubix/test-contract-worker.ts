@@ -12,7 +12,7 @@ export async function opensQubix(house: GatewayHouse, isOpen = false): Promise<O
   const { queries } = house.store
   const door = new Doorkeeper(ORDINARY_LIMITS, now)
   const log: Log = (level, text) => void logged.push(`${level}: ${text}`)
-  const context = { engine, queries, streams, blobs, board, door, now, isOpen, log }
+  const context = { engine, queries, streams, blobs, board, door, now, isOpen, log, mostWorkers: 5 }
   const customers = consumerContext({ ...context, newId: uuidv7, diskGuard: () => null, isStopping: () => false })
   return createQubix(context, customers)
 }

@@ -1,17 +1,19 @@
+import type { Readable } from 'node:stream'
 import { zipFolder } from '@stoker/files'
+import { Refused } from '@stoker/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { DialectCaller } from '../../serving/dialect-caller.ts'
 import { AnswerError } from './answer-error.ts'
 import { ClaimedStatusBody, IdBody, LogBatchBody, LogBody, read } from './bodies.ts'
 import { reachedAt, workerCall } from './caller.ts'
-import type { TrainForgeContext } from './context.ts'
 import type { Desk } from './desk.ts'
 import type { KnownWorker } from './ledger.ts'
 import { RepeatedBatches } from './repeated-batches.ts'
 import type { Held } from './rules/held.ts'
 
 /** The calls of notebooks, which look for jobs, claim one, and tell of it without saying who they are. */
-export function addClaimRoutes(service: FastifyInstance, context: TrainForgeContext, desk: Desk): void {
-  const { claims, registrar, reports, ledger, handOut, projects, output, results } = desk
+export function addClaimRoutes(service: FastifyInstance, desk: Desk): void {
+  const { claims, registrar, reports, ledger, output, results } = desk
   const batches = new RepeatedBatches()
   const idOf = (request: FastifyRequest) => (request.params as { readonly id: string }).id
 
@@ -31,13 +33,6 @@ export function addClaimRoutes(service: FastifyInstance, context: TrainForgeCont
     const worker = await registrar.known(worker_id, workerCall(request))
     await claims.claim(worker, idOf(request), reachedAt(request))
     return { success: true, job_id: idOf(request), worker_id: worker.id }
-  })
-
-  service.get('/api/jobs/:id/files', async (request, reply) => {
-    const { worker, held } = claimed(request)
-    const folder = (await projects.folderOf(held.id)) ?? (await handOut.prepared(worker, held, reachedAt(request)))
-    if (folder === null) throw new AnswerError(410, `job ${held.id} is over`)
-    return reply.type('application/zip').send(await zipFolder(folder, context.clock().wall))
   })
 
   /** The runner script sends the same lines, and better: its word counts if it has called. */
@@ -76,4 +71,21 @@ export function addClaimRoutes(service: FastifyInstance, context: TrainForgeCont
     await results.keep(held, upload.file)
     return { success: true, kept: true }
   })
+}
+
+/** What a worker of the caller is to run, as the zip that notebooks expect; null if none of them holds the attempt. */
+export async function heldFiles(
+  { ledger, registrar, projects, handOut }: Desk,
+  request: FastifyRequest,
+  caller: DialectCaller,
+  id: string,
+  at: number,
+): Promise<Readable | null> {
+  const found = ledger.find(id)
+  if (found === undefined || registrar.find(found.worker.id, { caller, address: request.ip }) === undefined) return null
+  const { worker, held } = found
+  registrar.hear(worker)
+  const folder = (await projects.folderOf(held.id)) ?? (await handOut.prepared(worker, held, reachedAt(request)))
+  if (folder === null) throw new Refused('job.ended', `job ${held.id} is over`)
+  return zipFolder(folder, at)
 }

@@ -182,18 +182,29 @@ export class TestGateway {
       now: Date.now,
       checkRoom: async () => {},
     })
-    const service = await createTrainForge({
-      ...{ engine, queries: store.queries, streams, blobs, board: this.board, clock: now },
+    const shared = {
+      ...{ engine, queries: store.queries, streams, blobs, board: this.board },
       door: new Doorkeeper(ORDINARY_LIMITS, Date.now),
+      isOpen: false,
+      isStopping: () => false,
+    }
+    const gateway: TrainForgeContext = {
+      ...shared,
+      clock: now,
       newSecret: uuidv7,
       projects: [this.projects],
       keepProjectsMs: 3600_000,
       fetchScript: async () => Buffer.from('print("fetched")'),
       claimable: schedulingRules.claimable,
-      isOpen: false,
-      isStopping: () => false,
       log: (_level, text) => void this.logged.push(text),
       ...this.#over,
+    }
+    const service = await createTrainForge(gateway, {
+      ...shared,
+      ...{ isOpen: gateway.isOpen, now: () => now().wall, newId: uuidv7, version: '0.0.0-test', diskGuard: () => null },
+      unschedulable: schedulingRules.unschedulableSpec,
+      scratch: join(this.projects, '.uploads'),
+      failed: error => void this.logged.push(String(error)),
     })
     const server = createServer(service.request)
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -7,7 +7,9 @@ import { withPastedPaths } from '../../serving/dialect-caller.ts'
 import { parseJson } from '../../serving/parse-json.ts'
 import { AnswerError, answerOf } from './answer-error.ts'
 import { workersOnly } from './caller.ts'
-import { addClaimRoutes } from './claim-routes.ts'
+import { addConsumerRoutes } from './api/consumer-routes.ts'
+import type { ConsumerContext } from './api/context.ts'
+import { addClaimRoutes, heldFiles } from './claim-routes.ts'
 import type { TrainForgeContext } from './context.ts'
 import { openDesk } from './desk.ts'
 import { addRunnerRoutes, passBytes } from './runner-routes.ts'
@@ -25,8 +27,11 @@ export interface TrainForge {
   close(): Promise<void>
 }
 
-/** The TrainForge dialect: its nodes and notebooks find the calls, bodies and statuses they know. */
-export async function createTrainForge(context: TrainForgeContext): Promise<TrainForge> {
+/** The TrainForge dialect: its nodes, notebooks and clients find the calls, bodies and statuses they know. */
+export async function createTrainForge(
+  context: TrainForgeContext,
+  clients: Omit<ConsumerContext, 'workers'>,
+): Promise<TrainForge> {
   const service = Fastify({
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
@@ -41,8 +46,11 @@ export async function createTrainForge(context: TrainForgeContext): Promise<Trai
   await service.register(async workers => {
     workers.addHook('onRequest', workersOnly(context))
     addWorkerRoutes(workers, context, desk)
-    addClaimRoutes(workers, context, desk)
+    addClaimRoutes(workers, desk)
   })
+  const files: ConsumerContext['workers']['files'] = (request, caller, id) =>
+    heldFiles(desk, request, caller, id, context.clock().wall)
+  addConsumerRoutes(service, { ...clients, workers: { files } })
   await service.ready()
   const tick = () => desk.watchman.tick()
   const ticker = setInterval(() => {

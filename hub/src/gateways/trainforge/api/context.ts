@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
 import type { NewJob } from '../../../engine/commands.ts'
 import type { LiveBoard } from '../../../engine/live-board.ts'
 import type { EngineLoop } from '../../../engine/loop.ts'
 import type { State, WorkerState } from '../../../engine/state.ts'
 import type { Blobs } from '../../../outputs/artifacts/port.ts'
 import type { Streams } from '../../../outputs/port.ts'
+import type { DialectCaller } from '../../../serving/dialect-caller.ts'
 import type { Doorkeeper } from '../../../serving/rate-limit.ts'
 import type { DiskGuard } from '../../../serving/refuse-when-full.ts'
 import type { Queries } from '../../../store/port.ts'
@@ -32,16 +34,11 @@ export interface ConsumerContext {
   readonly isStopping: () => boolean
   /** A bug was met while answering. */
   readonly failed: (error: unknown) => void
-  /** What the side of this dialect that serves workers adds; absent: nothing. */
-  readonly workers?: WorkerSide | undefined
+  readonly workers: WorkerSide
 }
 
 /** Some routes are for people and for workers alike: who holds the attempt that is named is asked first. */
 interface WorkerSide {
-  /** What the holder of an attempt is to run, as a zip; null if no worker of this dialect holds it. */
-  files(id: string): Promise<Readable | null>
-  /** A holder's word on its attempt; null if nobody of this dialect holds it. */
-  update(id: string, body: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>> | null>
-  /** What it knows of a worker beyond what all workers have. */
-  about(worker: WorkerState): Readonly<Record<string, unknown>>
+  /** What the holder of an attempt is to run, as a zip; null if no worker of the caller holds it. */
+  files(request: FastifyRequest, caller: DialectCaller, id: string): Promise<Readable | null>
 }

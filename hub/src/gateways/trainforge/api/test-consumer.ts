@@ -65,6 +65,7 @@ export async function openConsumer(overrides: Partial<ConsumerContext> = {}): Pr
     diskGuard: () => null,
     unschedulable: schedulingRules.unschedulableSpec,
     scratch,
+    workers: { files: async () => null },
     isOpen: false,
     isStopping: () => false,
     failed: error => bugs.push(error),
