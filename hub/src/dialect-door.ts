@@ -18,8 +18,8 @@ export interface DialectService {
 export interface DialectDoor {
   /** Puts the dialect below its prefix, before everything else that is at a listener. */
   readonly front: (rest: RequestListener) => RequestListener
-  /** Opens a port of its own, where its paths are at the root; tells the address. */
-  listen(host: string, port: number): Promise<string>
+  /** Opens a port of its own, where its paths are at the root, if one is given; tells the address. */
+  listen(host: string, port: number | undefined): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -29,6 +29,7 @@ export function openDialect(name: string, service: DialectService, log: Log): Di
   return {
     front: rest => byPrefix(`/${name}`, service.request, rest),
     listen: async (host, port) => {
+      if (port === undefined) return null
       const { request, attach = () => {} } = service
       const reception = { options: SERVER_OPTIONS, request, broken: answerBrokenRequest, attach }
       server = await openServer({ secure: false, host, port }, null, reception)
