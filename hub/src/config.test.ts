@@ -50,6 +50,21 @@ test('QUBIX has a port of its own when the command line or the environment says 
   expect(() => readCommand(['serve', '--data', 'd'], { STOKER_QUBIX_OPEN: 'yes' })).toThrow('is 1 or 0, found "yes"')
 })
 
+test('TrainForge has a port, an open door or a second folder only when asked', () => {
+  const trainforge = (words: string[], env = {}) => readCommand(['serve', '--data', '/d', ...words], env)
+  expect(trainforge([])).toMatchObject({ trainforge: { port: undefined, isOpen: false, filesFolder: undefined } })
+  const words = ['--trainforge-port', '3000', '--trainforge-open', '--legacy-files-dir', '/tmp/trainforge']
+  const all = { port: 3000, isOpen: true, filesFolder: '/tmp/trainforge' }
+  expect(trainforge(words)).toMatchObject({ trainforge: all })
+  const env = {
+    STOKER_TRAINFORGE_PORT: '3000',
+    STOKER_TRAINFORGE_OPEN: '1',
+    STOKER_LEGACY_FILES_DIR: '/tmp/trainforge',
+  }
+  expect(trainforge([], env)).toMatchObject({ trainforge: all })
+  expect(() => trainforge(['--trainforge-port', 'x'])).toThrow('--trainforge-port is a whole number')
+})
+
 test('a hub refuses to listen in plain HTTP where others can reach it, before it touches its folder', async () => {
   const options = { folder: '/nonexistent/hub', port: 0, log: () => {}, broken: () => {} }
   for (const host of ['0.0.0.0', '::', '192.168.1.1', 'hub.example'])

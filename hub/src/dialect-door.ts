@@ -21,8 +21,8 @@ export interface DialectDoor {
   readonly front: (rest: RequestListener) => RequestListener
   /** Upgrades below its prefix; none for a dialect without them. */
   readonly upgrades: readonly UpgradeRoute[]
-  /** Opens a port of its own, where its paths are at the root; tells the address. */
-  listen(host: string, port: number): Promise<string>
+  /** Opens a port of its own, where its paths are at the root, if one is given; tells the address. */
+  listen(host: string, port: number | undefined): Promise<string | null>
   close(): Promise<void>
 }
 
@@ -34,6 +34,7 @@ export function openDialect(name: string, service: DialectService, log: Log): Di
     upgrades: upgrade === undefined ? [] : [{ prefix: `/${name}`, take: upgrade }],
     front: rest => byPrefix(`/${name}`, service.request, rest),
     listen: async (host, port) => {
+      if (port === undefined) return null
       const { request } = service
       const attach = (own: Server) => {
         if (upgrade !== undefined) routeUpgrades(own, [{ prefix: '', take: upgrade }])

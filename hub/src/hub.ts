@@ -13,7 +13,6 @@ import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
 import type { PresetOptions, TrainForgeOptions } from './config.ts'
 import { dataSizes } from './data-sizes.ts'
-import type { DialectDoor } from './dialect-door.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
 import { LiveBoard } from './engine/live-board.ts'
@@ -105,7 +104,7 @@ export interface Hub {
 
 /** Puts the house together: the only place that names concrete stores, streams, policies and gateways. */
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { folder, log, broken, insecure = false } = options
+  const { folder, log, broken, insecure = false, tls } = options
   if (!insecure) refuseOpenPlain(options.host)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
@@ -167,7 +166,6 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     now: Date.now,
     random: Math.random,
   })
-  const { tls } = options
   const listeners = new Listeners({
     certificate: () => (tls === undefined ? ownCertificate(folder, Date.now) : readCertificate(tls.cert, tls.key)),
     insecure,
@@ -200,20 +198,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     isStopping: () => isStopping,
   }
-  const gpuService = await openGpuService({ ...shared, folder, log, limits, clock: clock.now })
-  const { openaiOnDisconnect: onDisconnect = 'cancel' } = options
-  const openai = await openOpenAi({ ...shared, log, limits, onDisconnect })
-  const qubix = await openQubix({ ...shared, blobs, log, limits, isOpen: options.qubixOpen ?? false })
-  const trainforge = await openTrainForge({
-    ...shared,
-    ...options.trainforge,
-    blobs,
-    folder,
-    log,
-    limits,
-    retention,
-    clock: clock.now,
-  })
+  const served = { ...shared, blobs, folder, log, limits, clock: clock.now }
+  const gpuService = await openGpuService(served)
+  const openai = await openOpenAi({ ...served, onDisconnect: options.openaiOnDisconnect ?? 'cancel' })
+  const qubix = await openQubix({ ...served, isOpen: options.qubixOpen ?? false })
+  const trainforge = await openTrainForge({ ...served, ...options.trainforge, retention })
   const dialects = [openai, gpuService, qubix, trainforge]
   const front = (rest: RequestListener): RequestListener =>
     dialects.reduce((inner, dialect) => dialect.front(inner), rest)
@@ -312,17 +301,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       url,
       epoch: core.state.epoch,
       listeners: listeners.list().listeners,
-      gpuService: await listenAt(gpuService, options.host, options.gpuServicePort),
-      qubix: await listenAt(qubix, options.host, options.qubixPort),
-      trainforge: await listenAt(trainforge, options.host, options.trainforge?.port),
+      gpuService: await gpuService.listen(options.host, options.gpuServicePort),
+      qubix: await qubix.listen(options.host, options.qubixPort),
+      trainforge: await trainforge.listen(options.host, options.trainforge?.port),
       close,
     }
   } catch (error) {
     await close()
     throw error
   }
-}
-
-async function listenAt(door: DialectDoor, host: string, port: number | undefined): Promise<string | null> {
-  return port === undefined ? null : door.listen(host, port)
 }

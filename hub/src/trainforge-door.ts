@@ -19,14 +19,13 @@ const PROJECTS_KEPT_MS = 3600_000
 
 type Given = 'door' | 'newSecret' | 'projects' | 'keepProjectsMs' | 'fetchScript' | 'claimable' | 'isOpen'
 
-interface Needed
-  extends Omit<TrainForgeContext, Given>,
-    Omit<ConsumerContext, Given | 'unschedulable' | 'scratch' | 'failed' | 'workers'>,
-    Partial<TrainForgeOptions> {
-  readonly folder: string
-  readonly limits: RateLimits
-  readonly retention: Retention
-}
+type Needed = Omit<TrainForgeContext, Given> &
+  Omit<ConsumerContext, Given | 'unschedulable' | 'scratch' | 'failed' | 'workers'> &
+  Partial<TrainForgeOptions> & {
+    readonly folder: string
+    readonly limits: RateLimits
+    readonly retention: Retention
+  }
 
 export async function openTrainForge(context: Needed): Promise<DialectDoor> {
   const { folder, limits, retention, filesFolder, isOpen = false, ...needed } = context
@@ -42,7 +41,7 @@ export async function openTrainForge(context: Needed): Promise<DialectDoor> {
     newSecret: () => randomBytes(24).toString('base64url'),
     projects: [join(folder, 'storage', 'projects'), ...(filesFolder === undefined ? [] : [filesFolder])],
     keepProjectsMs: Math.min(PROJECTS_KEPT_MS, retention.artifactsMs),
-    fetchScript: async url => (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
+    fetchScript: async (url: string) => (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
     claimable: schedulingRules.claimable,
   }
   return openDialect(NAME, await createTrainForge(gateway, clients), context.log)

@@ -12,6 +12,18 @@ describe('packed', () => {
     expect([first, second].map(job => house.state.active.get(job)?.claim.worker)).toEqual(['b', 'b'])
   })
 
+  it('leaves GPUs that may not be there for last, but not their CPUs', () => {
+    const house = new TestHouse()
+    const doubtful = aHello('a', { gpus: 1 })
+    const gpus = doubtful.hardware.gpus.map(gpu => ({ ...gpu, simulated: true }))
+    house.join({ ...doubtful, hardware: { ...doubtful.hardware, gpus } })
+    house.join(aHello('b', { gpus: 2 }))
+    const specs = [{ placement: { worker: 'a' } }, {}, { resources: { gpus: 1 } }, { resources: { gpus: 1 } }]
+    const jobs = [...specs, { resources: { gpus: 1 } }].map(spec => house.submit(aJob({ command: 'x', ...spec })))
+    const workers = jobs.map(job => house.state.active.get(job)?.claim.worker)
+    expect(workers).toEqual(['a', 'a', 'b', 'b', 'a'])
+  })
+
   it('gives a job exactly its devices, and two workers that show one device share it', () => {
     const house = new TestHouse()
     const one = aHello('a', { gpus: 2 })

@@ -9,6 +9,8 @@ export type RankFor = (shape: Shape) => Rank
 
 /** More than any score: preferred tags come first. */
 const PER_TAG = 1e6
+/** More than any tags: nobody waits for a GPU that may not be there while a real one is free. */
+const UNREAL = 1e9
 
 export interface Ranking {
   readonly rank: Rank
@@ -61,11 +63,12 @@ export class Pool {
   /** Ranked again after so many placements that those who meet them would pay as much as the ranking costs. */
   rankedFor(shape: Shape): Ranking {
     const plain = this.#rankFor(shape)
-    const tags = shape.preferTags.join(' ')
+    const tags = `${shape.gpus > 0 ? 'gpu ' : ''}${shape.preferTags.join(' ')}`
     const byTags = this.#rankings.get(plain) ?? new Map<string, Ranking>()
     const known = byTags.get(tags)
     if (known !== undefined && (this.#taken - known.takenBefore) ** 2 <= 2 * this.#rooms.length) return known
-    const rank = tags === '' ? plain : (room: Room) => plain(room) - PER_TAG * preferredTags(shape, room)
+    const rank =
+      tags === '' ? plain : (room: Room) => plain(room) - PER_TAG * preferredTags(shape, room) + doubt(shape, room)
     this.#rooms = this.#rooms.filter(room => room.slots > 0)
     this.#firstOpen = 0
     this.#classes = null
@@ -91,6 +94,10 @@ function classesOf(rooms: readonly Room[]): readonly Class[] {
 
 function reaches(most: Most, { cpusMilli, memoryMb, gpus, gpuSharing }: Shape): boolean {
   return most.cpusMilli >= cpusMilli && most.memoryMb >= memoryMb && most[gpuSharing] >= gpus
+}
+
+function doubt({ gpus }: Shape, { worker }: Room): number {
+  return gpus > 0 && worker.facts.hardware.gpus.some(({ simulated }) => simulated) ? UNREAL : 0
 }
 
 function preferredTags({ preferTags }: Shape, { worker }: Room): number {

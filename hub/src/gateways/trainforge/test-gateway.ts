@@ -203,7 +203,7 @@ export class TestGateway {
       ...shared,
       ...{ isOpen: gateway.isOpen, now: () => now().wall, newId: uuidv7, version: '0.0.0-test', diskGuard: () => null },
       unschedulable: schedulingRules.unschedulableSpec,
-      scratch: join(this.projects, '.uploads'),
+      scratch: `${this.projects}-uploads`,
       failed: error => void this.logged.push(String(error)),
     })
     const server = createServer(service.request)

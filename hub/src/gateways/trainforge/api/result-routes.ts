@@ -72,8 +72,7 @@ export function addResultRoutes(service: FastifyInstance, context: ConsumerConte
     const saveAs = `${id.slice(0, 50)}.zip`
     const isWorker = caller.role === 'worker' || caller.role === 'admin'
     const held = isWorker ? await context.workers.files(request, caller, id) : null
-    if (held !== null)
-      return sendBytes(reply, held, { type: 'application/zip', saveAs, size: null })
+    if (held !== null) return sendBytes(reply, held, { type: 'application/zip', saveAs, size: null })
     const row = await projectOf(context, caller, id)
     const { body, size } = await projectZip({ ...context, blobs }, row)
     return sendBytes(reply, body, { type: 'application/zip', saveAs, size })
