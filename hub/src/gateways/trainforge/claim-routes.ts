@@ -1,4 +1,3 @@
-import { zipFolder } from '@stoker/files'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AnswerError } from './answer-error.ts'
 import { ClaimedStatusBody, IdBody, LogBatchBody, LogBody, read } from './bodies.ts'
@@ -8,10 +7,12 @@ import type { Desk } from './desk.ts'
 import type { KnownWorker } from './ledger.ts'
 import { RepeatedBatches } from './repeated-batches.ts'
 import type { Held } from './rules/held.ts'
+import { workerSide } from './worker-side.ts'
 
 /** The calls of notebooks, which look for jobs, claim one, and tell of it without saying who they are. */
 export function addClaimRoutes(service: FastifyInstance, context: TrainForgeContext, desk: Desk): void {
-  const { claims, registrar, reports, ledger, handOut, projects, output, results } = desk
+  const { claims, registrar, ledger, output, results } = desk
+  const side = workerSide(context, desk)
   const batches = new RepeatedBatches()
   const idOf = (request: FastifyRequest) => (request.params as { readonly id: string }).id
 
@@ -34,10 +35,9 @@ export function addClaimRoutes(service: FastifyInstance, context: TrainForgeCont
   })
 
   service.get('/api/jobs/:id/files', async (request, reply) => {
-    const { worker, held } = claimed(request)
-    const folder = (await projects.folderOf(held.id)) ?? (await handOut.prepared(worker, held, reachedAt(request)))
-    if (folder === null) throw new AnswerError(410, `job ${held.id} is over`)
-    return reply.type('application/zip').send(await zipFolder(folder, context.clock().wall))
+    const zip = await side.files(claimed(request).held.id)
+    if (zip === null) throw new AnswerError(410, `job ${idOf(request)} is over`)
+    return reply.type('application/zip').send(zip)
   })
 
   /** The runner script sends the same lines, and better: its word counts if it has called. */
@@ -52,15 +52,8 @@ export function addClaimRoutes(service: FastifyInstance, context: TrainForgeCont
   service.post('/api/jobs/:id/logs/batch', request => log(request, read(LogBatchBody, request.body).logs))
 
   service.put('/api/jobs/:id/status', async request => {
-    const { status, message, error_message } = read(ClaimedStatusBody, request.body)
-    const found = ledger.find(idOf(request))
-    if (found === undefined) return { success: true }
-    const { worker, held } = claimed(request)
-    if (status === 'running' || status === 'cancelled') await reports.take(worker, held.id, { status })
-    else {
-      const error = status === 'failed' ? (error_message ?? message ?? null) : null
-      await reports.take(worker, held.id, { status, exitCodes: [], error, durationSeconds: null })
-    }
+    const body = read(ClaimedStatusBody, request.body)
+    if (ledger.find(idOf(request)) !== undefined) await side.update(claimed(request).held.id, body)
     return { success: true }
   })
 

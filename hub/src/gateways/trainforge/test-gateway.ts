@@ -30,30 +30,32 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The gateway in a house, with a folder for its projects. */
-export function opensTrainForge(projects: string, over: Partial<TrainForgeContext> = {}): OpensGateway {
-  return ({ engine, store, streams, blobs, board, now, logged }) => {
-    let clock: Now = { wall: 0, lease: 0 }
-    return createTrainForge({
-      ...{ engine, queries: store.queries, streams, blobs, board },
-      clock: () => {
-        engine.touch((_state, passed) => {
-          clock = passed
-        })
-        return clock
-      },
-      door: new Doorkeeper(ORDINARY_LIMITS, now),
-      newSecret: uuidv7,
-      projects: [projects],
-      keepProjectsMs: 3600_000,
-      fetchScript: async () => Buffer.from('print("fetched")'),
-      claimable: schedulingRules.claimable,
-      isOpen: false,
-      isStopping: () => false,
-      log: (_level, text) => void logged.push(text),
-      ...over,
-    })
+/** What a house gives the gateway, and a folder for its projects. */
+export function testContext(house: GatewayHouse, projects: string): TrainForgeContext {
+  const { engine, store, streams, blobs, board, now, logged } = house
+  let clock: Now = { wall: 0, lease: 0 }
+  return {
+    ...{ engine, queries: store.queries, streams, blobs, board },
+    clock: () => {
+      engine.touch((_state, passed) => {
+        clock = passed
+      })
+      return clock
+    },
+    door: new Doorkeeper(ORDINARY_LIMITS, now),
+    newSecret: uuidv7,
+    projects: [projects],
+    keepProjectsMs: 3600_000,
+    fetchScript: async () => Buffer.from('print("fetched")'),
+    claimable: schedulingRules.claimable,
+    isOpen: false,
+    isStopping: () => false,
+    log: (_level, text) => void logged.push(text),
   }
+}
+
+export function opensTrainForge(projects: string, over: Partial<TrainForgeContext> = {}): OpensGateway {
+  return house => createTrainForge({ ...testContext(house, projects), ...over })
 }
 
 /** A house with this gateway, called as workers call it; the usual token is one of a worker's. */
