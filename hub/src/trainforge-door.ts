@@ -41,7 +41,8 @@ export async function openTrainForge(context: Needed): Promise<DialectDoor> {
     newSecret: () => randomBytes(24).toString('base64url'),
     projects: [join(folder, 'storage', 'projects'), ...(filesFolder === undefined ? [] : [filesFolder])],
     keepProjectsMs: Math.min(PROJECTS_KEPT_MS, retention.artifactsMs),
-    fetchScript: async (url: string) => (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
+    fetchScript: async (url: string) =>
+      (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
     claimable: schedulingRules.claimable,
   }
   return openDialect(NAME, await createTrainForge(gateway, clients), context.log)

@@ -4,7 +4,11 @@ import type { AttemptReport, EndedReport, Fence, Holding, HubMessage, WorkerMess
 import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { aHello } from '../../engine/test-house.ts'
+
+
 import { routeUpgrades } from '../../serving/upgrades.ts'
+
+
 import type { ContractWorker } from '../gateway-contract.ts'
 import type { GatewayHouse, OpenGateway } from '../test-gateway-house.ts'
 import { NativeGateway } from './gateway.ts'

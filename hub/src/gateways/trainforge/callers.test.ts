@@ -21,7 +21,7 @@ describe('who may call', () => {
     expect((await gateway.call('GET', paths[2] ?? '', { token: null })).status).toBe(200)
     expect((await gateway.call('GET', paths[0] ?? '', { token: null })).status).toBe(401)
     expect((await gateway.call('GET', paths[0] ?? '', { token: 'wrong' })).status).toBe(401)
-    const submit = await gateway.aToken('submit', 'ann')
+    const submit = await gateway.aToken('submit', 'ada')
     expect((await gateway.call('GET', paths[0] ?? '', { token: submit })).status).toBe(403)
   })
 

@@ -1,8 +1,4 @@
-import type { Readable } from 'node:stream'
-import { zipFolder } from '@stoker/files'
-import { Refused } from '@stoker/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { DialectCaller } from '../../serving/dialect-caller.ts'
 import { AnswerError } from './answer-error.ts'
 import { ClaimedStatusBody, IdBody, LogBatchBody, LogBody, read } from './bodies.ts'
 import { reachedAt, workerCall } from './caller.ts'
@@ -10,10 +6,11 @@ import type { Desk } from './desk.ts'
 import type { KnownWorker } from './ledger.ts'
 import { RepeatedBatches } from './repeated-batches.ts'
 import type { Held } from './rules/held.ts'
+import type { WorkerSide } from './worker-side.ts'
 
 /** The calls of notebooks, which look for jobs, claim one, and tell of it without saying who they are. */
-export function addClaimRoutes(service: FastifyInstance, desk: Desk): void {
-  const { claims, registrar, reports, ledger, output, results } = desk
+export function addClaimRoutes(service: FastifyInstance, desk: Desk, side: WorkerSide): void {
+  const { claims, registrar, ledger, output, results } = desk
   const batches = new RepeatedBatches()
   const idOf = (request: FastifyRequest) => (request.params as { readonly id: string }).id
 
@@ -47,15 +44,9 @@ export function addClaimRoutes(service: FastifyInstance, desk: Desk): void {
   service.post('/api/jobs/:id/logs/batch', request => log(request, read(LogBatchBody, request.body).logs))
 
   service.put('/api/jobs/:id/status', async request => {
-    const { status, message, error_message } = read(ClaimedStatusBody, request.body)
-    const found = ledger.find(idOf(request))
-    if (found === undefined) return { success: true }
-    const { worker, held } = claimed(request)
-    if (status === 'running' || status === 'cancelled') await reports.take(worker, held.id, { status })
-    else {
-      const error = status === 'failed' ? (error_message ?? message ?? null) : null
-      await reports.take(worker, held.id, { status, exitCodes: [], error, durationSeconds: null })
-    }
+    const body = read(ClaimedStatusBody, request.body)
+    if (ledger.find(idOf(request)) !== undefined)
+      await side.update(claimed(request).held.id, workerCall(request).caller, body)
     return { success: true }
   })
 
@@ -71,21 +62,4 @@ export function addClaimRoutes(service: FastifyInstance, desk: Desk): void {
     await results.keep(held, upload.file)
     return { success: true, kept: true }
   })
-}
-
-/** What a worker of the caller is to run, as the zip that notebooks expect; null if none of them holds the attempt. */
-export async function heldFiles(
-  { ledger, registrar, projects, handOut }: Desk,
-  request: FastifyRequest,
-  caller: DialectCaller,
-  id: string,
-  at: number,
-): Promise<Readable | null> {
-  const found = ledger.find(id)
-  if (found === undefined || registrar.find(found.worker.id, { caller, address: request.ip }) === undefined) return null
-  const { worker, held } = found
-  registrar.hear(worker)
-  const folder = (await projects.folderOf(held.id)) ?? (await handOut.prepared(worker, held, reachedAt(request)))
-  if (folder === null) throw new Refused('job.ended', `job ${held.id} is over`)
-  return zipFolder(folder, at)
 }

@@ -75,10 +75,9 @@ export class HandOut {
     return work
   }
 
-  /** Its folder, made now if need be; null when the attempt is over. */
-  async prepared(worker: KnownWorker, held: Held, url: string): Promise<string | null> {
-    await this.prepare(worker, held, url)
-    return this.#ports.projects.folderOf(held.id)
+  /** Its folder is there, or never will be. */
+  async settled({ fence }: Held): Promise<void> {
+    await this.#preparing.get(fenceKey(fence))
   }
 
   async settle(): Promise<void> {

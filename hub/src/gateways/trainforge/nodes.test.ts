@@ -53,10 +53,10 @@ describe('a node', () => {
     ['more GPUs than it has free', { command: 'x', resources: { gpus: 1, gpuMemory: '80GB' } }],
     ['a container', { image: 'a:1' }],
     ['secrets', { command: 'x', secrets: ['S'] }],
-    ['a program it does not have', { type: 'training' }],
-    ['a sandbox', { command: 'x', isolation: 'sandbox' }],
+    ['a program it does not have', { type: 'training' as const }],
+    ['a sandbox', { command: 'x', isolation: 'sandbox' as const }],
   ])('never gets a job that needs %s', async (_, spec) => {
-    await gateway.engine.execute({ kind: 'setSecret', owner: 'ann', name: 'S', bytes: 1, sealed: 'x' })
+    await gateway.engine.execute({ kind: 'setSecret', owner: 'ada', name: 'S', bytes: 1, sealed: 'x' })
     await register('n', { max: 4, gpus: [...GPUS, { gpu_id: 1, name: 'NVIDIA A100', memory_mb: 40_960 }] })
     await gateway.submit(spec)
     expect(await poll('n')).toEqual([])
@@ -146,7 +146,7 @@ describe('folders of projects', () => {
 
   it('that cannot be made fail the job with the reason', async () => {
     await register('n')
-    const files = [{ ...(await gateway.aFile('.', 'no archive')), unpack: 'zip' }]
+    const files = [{ ...(await gateway.aFile('.', 'no archive')), unpack: 'zip' as const }]
     const id = await gateway.submit({ command: 'x', files })
     expect(await poll('n')).toEqual([])
     expect(await gateway.job(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('input "."') })

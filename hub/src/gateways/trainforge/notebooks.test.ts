@@ -27,13 +27,6 @@ const pending = async (): Promise<string[]> => {
 const claim = (worker_id: string, id: string) => gateway.call('POST', `/api/jobs/${id}/claim`, { body: { worker_id } })
 const log = (id: string, logs: object[]) => gateway.call('POST', `/api/jobs/${id}/logs/batch`, { body: { logs } })
 const end = (id: string, body: object) => gateway.call('PUT', `/api/jobs/${id}/status`, { body })
-async function outputOf(id: string): Promise<string> {
-  const { seq, attemptEpoch, attempts } = await gateway.job(id)
-  const fence = { job: seq, epoch: attemptEpoch ?? 0, attempt: attempts }
-  const { pieces } = await gateway.streams.read(fence, { stdout: 0, stderr: 0 }, { maxBytes: 1e6 })
-  return Buffer.concat(pieces.map(({ bytes }) => bytes)).toString()
-}
-
 describe('a notebook', () => {
   it('sees what it can have, claims it, logs, sends results and ends it', async () => {
     await enter('c', { gpu_name: 'Tesla T4', gpu_memory_gb: 15, capabilities: { gpu_count: 1 } })
@@ -51,7 +44,7 @@ describe('a notebook', () => {
     ]
     for (let n = 0; n < 2; n += 1) expect((await log(id, batch)).status).toBe(200)
     expect((await gateway.call('POST', `/api/jobs/${id}/logs`, { body: { message: 'two' } })).status).toBe(200)
-    expect(await outputOf(id)).toBe('epoch 1\n\ntwo\n')
+    expect(await gateway.outputOf(id)).toBe('epoch 1\n\ntwo\n')
     const form = new FormData()
     form.set('results_zip', new Blob(['zip']), 'results.zip')
     expect((await gateway.call('POST', `/api/jobs/${id}/results`, { body: form })).json).toMatchObject({ kept: true })
@@ -99,7 +92,7 @@ describe('a notebook', () => {
     await call('start')
     await call('output?stream=stdout&offset=0', Buffer.from('one\n'))
     expect((await log(id, [{ message: 'one' }])).status).toBe(200)
-    expect(await outputOf(id)).toBe('one\n')
+    expect(await gateway.outputOf(id)).toBe('one\n')
   })
 
   it('that fails says why, and late words of it change nothing', async () => {

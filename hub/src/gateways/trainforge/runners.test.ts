@@ -43,10 +43,10 @@ describe('a runner', () => {
     const { id, call } = await given()
     await call('start')
     const { seq } = await gateway.job(id)
-    await gateway.engine.execute({ kind: 'cancel', job: seq, by: 'ann' })
+    await gateway.engine.execute({ kind: 'cancel', job: seq, by: 'ada' })
     expect((await call('check-in')).json).toEqual({ cancel: true })
     await call('end', { ...END, exit_code: null, signal: 'SIGTERM', ended_by: 'cancel' })
-    expect(await gateway.job(id)).toMatchObject({ state: 'canceled', reason: 'canceled by ann' })
+    expect(await gateway.job(id)).toMatchObject({ state: 'canceled', reason: 'canceled by ada' })
   })
 
   it('uploads what the job left, once', async () => {

@@ -1,25 +1,20 @@
 import { mkdtemp } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree, sha256 } from '@stoker/files'
-import { type JobRow, parseJobSpec, type Role, writeSpec } from '@stoker/protocol'
+import type { JobRow, JobSpecInput, Role } from '@stoker/protocol'
 import { uuidv7 } from 'uuidv7'
-import { Core } from '../../engine/core.ts'
-import { LiveBoard } from '../../engine/live-board.ts'
-import { EngineLoop } from '../../engine/loop.ts'
-import { Recovering } from '../../engine/recover.ts'
-import { openMemoryBlobs } from '../../outputs/artifacts/memory/memory-blobs.ts'
+import type { LiveBoard } from '../../engine/live-board.ts'
+import type { EngineLoop } from '../../engine/loop.ts'
+import type { Now } from '../../engine/state.ts'
 import type { Blobs } from '../../outputs/artifacts/port.ts'
-import { openMemoryStreams } from '../../outputs/memory/memory-streams.ts'
 import type { Streams } from '../../outputs/port.ts'
-import { packed } from '../../scheduler/packed.ts'
 import { schedulingRules } from '../../scheduler/rules.ts'
 import { Doorkeeper, ORDINARY_LIMITS } from '../../serving/rate-limit.ts'
-import { createMemoryStore } from '../../store/memory/store.ts'
+import type { Store } from '../../store/port.ts'
+import { GatewayHouse, type OpensGateway } from '../test-gateway-house.ts'
 import type { TrainForgeContext } from './context.ts'
-import { createTrainForge, type TrainForge } from './trainforge.ts'
+import { createTrainForge } from './trainforge.ts'
 
 export interface Answer {
   readonly status: number
@@ -35,53 +30,96 @@ interface Call {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The gateway over a real engine and real HTTP, with a store in memory that outlives restarts and a clock that moves when told to. */
-export class TestGateway {
-  readonly store = createMemoryStore()
-  readonly board = new LiveBoard()
-  readonly logged: string[] = []
-  readonly folder: string
-  readonly #over: Partial<TrainForgeContext>
-  #lease = 0
-  #open: { engine: EngineLoop; service: TrainForge; server: Server; streams: Streams; blobs: Blobs } | null = null
-  token = ''
+/** What a house gives the gateway, and a folder for its projects. */
+export function testContext(house: GatewayHouse, projects: string): TrainForgeContext {
+  const { engine, store, streams, blobs, board, now, logged } = house
+  let clock: Now = { wall: 0, lease: 0 }
+  return {
+    ...{ engine, queries: store.queries, streams, blobs, board },
+    clock: () => {
+      engine.touch((_state, passed) => {
+        clock = passed
+      })
+      return clock
+    },
+    door: new Doorkeeper(ORDINARY_LIMITS, now),
+    newSecret: uuidv7,
+    projects: [projects],
+    keepProjectsMs: 3600_000,
+    fetchScript: async () => Buffer.from('print("fetched")'),
+    claimable: schedulingRules.claimable,
+    isOpen: false,
+    isStopping: () => false,
+    log: (_level, text) => void logged.push(text),
+  }
+}
 
-  private constructor(folder: string, over: Partial<TrainForgeContext>) {
+export function opensTrainForge(projects: string, over: Partial<TrainForgeContext> = {}): OpensGateway {
+  return house => {
+    const gateway = { ...testContext(house, projects), ...over }
+    return createTrainForge(gateway, {
+      ...gateway,
+      ...{ now: house.now, newId: uuidv7, version: '0.0.0-test', diskGuard: () => null },
+      unschedulable: schedulingRules.unschedulableSpec,
+      scratch: `${projects}-uploads`,
+      failed: error => void house.logged.push(String(error)),
+    })
+  }
+}
+
+/** A house with this gateway, called as workers call it; the usual token is one of a worker's. */
+export class TestGateway {
+  readonly #house: GatewayHouse
+  readonly folder: string
+  readonly token: string
+
+  private constructor(house: GatewayHouse, folder: string, token: string) {
+    this.#house = house
     this.folder = folder
-    this.#over = over
+    this.token = token
   }
 
   static async open(over: Partial<TrainForgeContext> = {}): Promise<TestGateway> {
-    const gateway = new TestGateway(await mkdtemp(join(tmpdir(), 'stoker-trainforge-')), over)
-    await gateway.#start()
-    gateway.token = await gateway.aToken('worker', 'ann')
-    return gateway
+    const folder = await mkdtemp(join(tmpdir(), 'stoker-trainforge-'))
+    const house = await GatewayHouse.open(opensTrainForge(join(folder, 'projects'), over))
+    return new TestGateway(house, folder, await house.token('worker'))
   }
 
-  async restart(): Promise<void> {
-    await this.#stop()
-    await this.#start()
+  restart(): Promise<void> {
+    return this.#house.restart()
   }
 
   async close(): Promise<void> {
-    await this.#stop()
+    await this.#house.close()
     await removeTree(this.folder)
   }
 
   get engine(): EngineLoop {
-    return this.#running.engine
+    return this.#house.engine
+  }
+
+  get store(): Store {
+    return this.#house.store
+  }
+
+  get board(): LiveBoard {
+    return this.#house.board
   }
 
   get streams(): Streams {
-    return this.#running.streams
+    return this.#house.streams
   }
 
   get blobs(): Blobs {
-    return this.#running.blobs
+    return this.#house.blobs
+  }
+
+  get logged(): readonly string[] {
+    return this.#house.logged
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#running.server.address() as AddressInfo).port}`
+    return this.#house.url
   }
 
   get projects(): string {
@@ -89,39 +127,29 @@ export class TestGateway {
   }
 
   /** Time goes by, and the gateway looks at what that brings. */
-  async pass(seconds: number): Promise<void> {
-    this.#lease += 1000 * seconds
-    await this.#running.service.tick()
+  pass(seconds: number): Promise<void> {
+    return this.#house.pass(1000 * seconds)
   }
 
-  async aToken(role: Role, owner: string): Promise<string> {
-    const secret = `stk_${uuidv7()}`
-    await this.engine.execute({
-      ...{ kind: 'addToken', id: uuidv7(), hash: sha256(secret), role, owner, label: '', expiresAt: null },
-    })
-    return secret
+  aToken(role: Role, owner: string): Promise<string> {
+    return this.#house.token(role, owner)
   }
 
-  /** Its id; the owner is the one of the usual token. */
-  async submit(spec: object = { command: 'true' }): Promise<string> {
-    const parsed = parseJobSpec(spec)
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.issues))
-    const id = uuidv7()
-    const job = { id, spec: parsed.spec, specText: writeSpec(parsed.spec), retryOf: null }
-    await this.engine.execute({ kind: 'submit', owner: 'ann', jobs: [job], key: null, failFast: false })
-    return id
+  submit(spec: JobSpecInput = { command: 'true' }): Promise<string> {
+    return this.#house.submit(spec)
   }
 
-  async job(id: string): Promise<JobRow> {
-    const row = await this.store.queries.jobById(id)
-    if (row === null) throw new Error(`no job ${id}`)
-    return row
+  job(id: string): Promise<JobRow> {
+    return this.#house.job(id)
+  }
+
+  outputOf(id: string): Promise<string> {
+    return this.#house.output(id, 'stdout')
   }
 
   /** How its earlier attempts ended. */
   async earlier(id: string): Promise<readonly { readonly outcome: string; readonly error: string }[]> {
-    const rows = await this.store.queries.attemptsOf((await this.job(id)).seq)
-    return rows.map(({ body }) => JSON.parse(body))
+    return (await this.#house.attempts(id)).map(({ body }) => JSON.parse(body))
   }
 
   /** Stored for the usual owner, as a file of a spec. */
@@ -131,7 +159,7 @@ export class TestGateway {
     const body = (async function* () {
       yield [bytes]
     })()
-    await this.blobs.put({ owner: 'ann', sha256: hash, size, first: 0, length: size, body })
+    await this.blobs.put({ owner: 'ada', sha256: hash, size, first: 0, length: size, body })
     return { path, sha256: hash, size }
   }
 
@@ -140,6 +168,7 @@ export class TestGateway {
       method,
       redirect: 'manual',
       headers: {
+        connection: 'close',
         ...(token === null ? {} : { authorization: `Basic ${Buffer.from(`worker:${token}`).toString('base64')}` }),
         ...(body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' }),
         ...headers,
@@ -148,74 +177,6 @@ export class TestGateway {
     })
     const text = await reply.text()
     return { status: reply.status, text, json: /^[[{]/.test(text) ? JSON.parse(text) : null }
-  }
-
-  get #running() {
-    if (this.#open === null) throw new Error('the gateway is closed')
-    return this.#open
-  }
-
-  async #start(): Promise<void> {
-    const { store } = this
-    const recovering = new Recovering()
-    const now = () => ({ wall: Date.now(), lease: this.#lease })
-    const state = recovering.finish(await store.recover(recovering.visit), now())
-    const core = new Core(state, packed, schedulingRules)
-    core.record({ c: 'epoch', epoch: state.epoch + 1, at: Date.now() })
-    const engine = new EngineLoop(core, {
-      journal: store,
-      now,
-      soon: run => void setImmediate(run),
-      isDiskFull: () => false,
-      openReserve: async () => false,
-      recover: () => Promise.reject(new Error('a store in memory never fills up')),
-      broken: error => {
-        throw error
-      },
-    })
-    const streams = this.#open?.streams ?? openMemoryStreams({ queries: store.queries })
-    const blobs = await openMemoryBlobs({
-      index: store.queries,
-      commit: async rows => {
-        await engine.execute({ kind: 'rows', rows })
-      },
-      now: Date.now,
-      checkRoom: async () => {},
-    })
-    const shared = {
-      ...{ engine, queries: store.queries, streams, blobs, board: this.board },
-      door: new Doorkeeper(ORDINARY_LIMITS, Date.now),
-      isOpen: false,
-      isStopping: () => false,
-    }
-    const gateway: TrainForgeContext = {
-      ...shared,
-      clock: now,
-      newSecret: uuidv7,
-      projects: [this.projects],
-      keepProjectsMs: 3600_000,
-      fetchScript: async () => Buffer.from('print("fetched")'),
-      claimable: schedulingRules.claimable,
-      log: (_level, text) => void this.logged.push(text),
-      ...this.#over,
-    }
-    const service = await createTrainForge(gateway, {
-      ...shared,
-      ...{ isOpen: gateway.isOpen, now: () => now().wall, newId: uuidv7, version: '0.0.0-test', diskGuard: () => null },
-      unschedulable: schedulingRules.unschedulableSpec,
-      scratch: `${this.projects}-uploads`,
-      failed: error => void this.logged.push(String(error)),
-    })
-    const server = createServer(service.request)
-    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-    this.#open = { engine, service, server, streams, blobs }
-  }
-
-  async #stop(): Promise<void> {
-    const { service, server } = this.#running
-    server.closeAllConnections()
-    await new Promise(resolve => server.close(resolve))
-    await service.close()
   }
 }
 

@@ -9,11 +9,12 @@ import { AnswerError, answerOf } from './answer-error.ts'
 import { addConsumerRoutes } from './api/consumer-routes.ts'
 import type { ConsumerContext } from './api/context.ts'
 import { workersOnly } from './caller.ts'
-import { addClaimRoutes, heldFiles } from './claim-routes.ts'
+import { addClaimRoutes } from './claim-routes.ts'
 import type { TrainForgeContext } from './context.ts'
 import { openDesk } from './desk.ts'
 import { addRunnerRoutes, passBytes } from './runner-routes.ts'
 import { addWorkerRoutes } from './worker-routes.ts'
+import { workerSide } from './worker-side.ts'
 
 const TICK_MS = 1000
 /** A heartbeat has 3 kB at 16 cores. */
@@ -39,6 +40,7 @@ export async function createTrainForge(
     return503OnClosing: false,
   })
   const desk = await openDesk(context)
+  const side = workerSide(context, desk)
   answerErrors(service, context)
   readBodies(service)
   await service.register(multipart, { limits: { files: 1, fileSize: Number.POSITIVE_INFINITY } })
@@ -46,11 +48,9 @@ export async function createTrainForge(
   await service.register(async workers => {
     workers.addHook('onRequest', workersOnly(context))
     addWorkerRoutes(workers, context, desk)
-    addClaimRoutes(workers, desk)
+    addClaimRoutes(workers, desk, side)
   })
-  const files: ConsumerContext['workers']['files'] = (request, caller, id) =>
-    heldFiles(desk, request, caller, id, context.clock().wall)
-  addConsumerRoutes(service, { ...clients, workers: { files } })
+  addConsumerRoutes(service, { ...clients, workers: side })
   await service.ready()
   const tick = () => desk.watchman.tick()
   const ticker = setInterval(() => {

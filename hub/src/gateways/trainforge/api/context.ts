@@ -1,15 +1,13 @@
-import type { Readable } from 'node:stream'
-import type { FastifyRequest } from 'fastify'
 import type { NewJob } from '../../../engine/commands.ts'
 import type { LiveBoard } from '../../../engine/live-board.ts'
 import type { EngineLoop } from '../../../engine/loop.ts'
-import type { State, WorkerState } from '../../../engine/state.ts'
+import type { State } from '../../../engine/state.ts'
 import type { Blobs } from '../../../outputs/artifacts/port.ts'
 import type { Streams } from '../../../outputs/port.ts'
-import type { DialectCaller } from '../../../serving/dialect-caller.ts'
 import type { Doorkeeper } from '../../../serving/rate-limit.ts'
 import type { DiskGuard } from '../../../serving/refuse-when-full.ts'
 import type { Queries } from '../../../store/port.ts'
+import type { WorkerSide } from '../worker-side.ts'
 
 /** What the routes for people and tools of this dialect need of the hub. */
 export interface ConsumerContext {
@@ -34,11 +32,6 @@ export interface ConsumerContext {
   readonly isStopping: () => boolean
   /** A bug was met while answering. */
   readonly failed: (error: unknown) => void
-  readonly workers: WorkerSide
-}
-
-/** Some routes are for people and for workers alike: who holds the attempt that is named is asked first. */
-interface WorkerSide {
-  /** What the holder of an attempt is to run, as a zip; null if no worker of the caller holds it. */
-  files(request: FastifyRequest, caller: DialectCaller, id: string): Promise<Readable | null>
+  /** What the side of this dialect that serves workers adds; absent: nothing. */
+  readonly workers?: WorkerSide | undefined
 }

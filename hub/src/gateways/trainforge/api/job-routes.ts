@@ -2,7 +2,7 @@ import { isTerminal, type JobRow } from '@stoker/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { DialectCaller } from '../../../serving/dialect-caller.ts'
-import { admit, READERS, SUBMITTERS } from './admit.ts'
+import { ANYONE, admit, READERS, SUBMITTERS } from './admit.ts'
 import { badRequest, ConsumerError } from './consumer-error.ts'
 import type { ConsumerContext } from './context.ts'
 import { findJob } from './find-job.ts'
@@ -60,8 +60,14 @@ export function addJobRoutes(service: FastifyInstance, context: ConsumerContext)
   })
 
   service.put('/api/jobs/:id', async (request: JobRequest) => {
-    const { row, caller } = await find(request, SUBMITTERS)
-    return update(row, caller, readUpdate(request.body))
+    const caller = await admit(context, request, ANYONE)
+    const body = readUpdate(request.body)
+    const told = await context.workers?.update(request.params.id, caller, body)
+    if (told !== undefined && told !== null) return told
+    if (!SUBMITTERS.includes(caller.role))
+      throw new ConsumerError(403, 'Forbidden', `the token has the role "${caller.role}", and holds no such attempt`)
+    const row = await findJob(queries, caller, request.params.id)
+    return update(row, caller, body)
   })
 
   /** The state of a job is what its worker says: others can cancel it, and change its priority before it starts. */

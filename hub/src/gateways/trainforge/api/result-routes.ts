@@ -70,9 +70,9 @@ export function addResultRoutes(service: FastifyInstance, context: ConsumerConte
     const caller = await admit(context, request, ANYONE)
     const { id } = request.params
     const saveAs = `${id.slice(0, 50)}.zip`
-    const isWorker = caller.role === 'worker' || caller.role === 'admin'
-    const held = isWorker ? await context.workers.files(request, caller, id) : null
-    if (held !== null) return sendBytes(reply, held, { type: 'application/zip', saveAs, size: null })
+    const held = caller.role === 'worker' || caller.role === 'admin' ? await context.workers?.files(id, caller) : null
+    if (held !== undefined && held !== null)
+      return sendBytes(reply, held, { type: 'application/zip', saveAs, size: null })
     const row = await projectOf(context, caller, id)
     const { body, size } = await projectZip({ ...context, blobs }, row)
     return sendBytes(reply, body, { type: 'application/zip', saveAs, size })

@@ -65,7 +65,6 @@ export async function openConsumer(overrides: Partial<ConsumerContext> = {}): Pr
     diskGuard: () => null,
     unschedulable: schedulingRules.unschedulableSpec,
     scratch,
-    workers: { files: async () => null },
     isOpen: false,
     isStopping: () => false,
     failed: error => bugs.push(error),

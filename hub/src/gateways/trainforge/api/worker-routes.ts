@@ -29,6 +29,7 @@ export function addWorkerRoutes(service: FastifyInstance, context: ConsumerConte
           await tally.of(worker.id),
           [...worker.active.keys()].flatMap(seq => ids.get(seq) ?? []),
         ),
+        ...context.workers?.about(worker),
       })),
     )
   }
@@ -57,7 +58,7 @@ export function addWorkerRoutes(service: FastifyInstance, context: ConsumerConte
       jobs_failed: failed,
       success_rate: ended === 0 ? 'N/A' : `${((100 * completed) / ended).toFixed(2)}%`,
       capabilities: capabilitiesOf(worker),
-      location: null,
+      location: context.workers?.about(worker).location ?? null,
     }
   })
 
