@@ -19,6 +19,8 @@ export interface KnownWorker {
   declines: number
   declinedAt: number
   conflict: string | null
+  /** When that was last seen. */
+  conflictAt: number
   /** Some of its jobs ended without a report, nobody knows which. */
   doubt: string | null
   /** What was last shown of all that. */

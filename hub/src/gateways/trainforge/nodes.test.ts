@@ -161,4 +161,6 @@ it('flags two live workers under one id', async () => {
     await gateway.pass(1)
   }
   expect(await remarksOn('n')).toContain('two live workers seem to use this id')
+  await gateway.pass(600)
+  expect(await remarksOn('n')).toBeNull()
 })

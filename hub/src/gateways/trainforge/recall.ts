@@ -61,6 +61,7 @@ export function aWorker(id: string, key: string, owner: string, now: number): Kn
     declines: 0,
     declinedAt: Number.NEGATIVE_INFINITY,
     conflict: null,
+    conflictAt: now,
     doubt: null,
     remarks: '',
     heardAt: now,

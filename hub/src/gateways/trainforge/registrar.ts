@@ -112,6 +112,7 @@ export class Registrar {
 
   /** Two processes under one id. */
   async suspect(worker: KnownWorker, why: string): Promise<void> {
+    worker.conflictAt = this.#context.clock().lease
     if (worker.conflict === why) return
     worker.conflict = why
     this.#context.log('warn', `trainforge: two workers seem to use the id ${JSON.stringify(worker.id)}: ${why}`)

@@ -10,7 +10,7 @@ import type { Reports } from './reports.ts'
 import { isThere } from './rules/held.ts'
 import { declinedBy } from './rules/offer-lease.ts'
 import { lostBy } from './rules/presence.ts'
-import { OFFLINE_MS } from './rules/times.ts'
+import { CONFLICT_SHOWN_MS, OFFLINE_MS } from './rules/times.ts'
 import { isPassing } from './worker-id.ts'
 
 const SWEEP_MS = 60_000
@@ -69,7 +69,6 @@ export class Watchman {
       const declined = declinedBy(held, heldBy(worker), now)
       if (declined !== null) {
         await reports.decline(worker, held, `${worker.id} declined: ${declined}`)
-        await registrar.refresh(worker)
         continue
       }
       const lost = lostBy(held, heldBy(worker), now)
@@ -77,6 +76,8 @@ export class Watchman {
       if (!isThere(held)) await reports.takeBack(worker, held, lost)
       else await context.engine.execute({ kind: 'lose', fence: held.fence, reason: `worker ${worker.id}: ${lost}` })
     }
+    if (now - worker.conflictAt >= CONFLICT_SHOWN_MS) worker.conflict = null
+    await registrar.refresh(worker)
     await this.#present(worker, now)
   }
 

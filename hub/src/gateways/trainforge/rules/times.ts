@@ -15,5 +15,7 @@ export const WORDLESS_MS = 12 * 3600_000
 export const FRESH_CHECK_IN_MS = 25_000
 /** A node looks after its programs every ten seconds, and keeps their slots and GPUs until then. */
 export const LINGER_MS = 15_000
+/** Two workers under one id that were not noticed for so long are one again. */
+export const CONFLICT_SHOWN_MS = 600_000
 /** Each process of a node asks every five seconds. */
 export const FASTEST_POLL_MS = 4_000
