@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { TestWorker } from '../../../api/test-worker.ts'
 import { CONFIG, openConsumer, useConsumer } from './test-consumer.ts'
@@ -50,6 +51,37 @@ describe('workers', () => {
     await worker.ended(fence)
     expect((await consumer().call('DELETE', path)).json).toMatchObject({ status: 'removed' })
     expect((await consumer().call('DELETE', path)).status).toBe(404)
+  })
+})
+
+describe('the side that serves workers', () => {
+  it('is asked first about an attempt one of its workers holds, and adds what it knows of them', async () => {
+    const seen: unknown[] = []
+    const both = await openConsumer({
+      workers: {
+        files: async id => (id === 'held' ? Readable.from([Buffer.from('PK runner')]) : null),
+        update: async (id, body) => {
+          seen.push([id, body])
+          return id === 'held' ? { success: true, status: 'running' } : null
+        },
+        about: () => ({ location: 'lab 3', worker_type: 'colab' }),
+      },
+    })
+    await TestWorker.join(both.hub)
+    const token = await both.hub.token('worker', 'w')
+    expect((await both.call('GET', '/api/jobs/held/files', { token })).bytes.toString()).toBe('PK runner')
+    const body = JSON.stringify({ status: 'running', progress: 3 })
+    expect((await both.call('PUT', '/api/jobs/held', { token, body })).json).toEqual({
+      success: true,
+      status: 'running',
+    })
+    expect((await both.call('PUT', '/api/jobs/other', { token, body })).status).toBe(403)
+    expect((await both.call('PUT', '/api/jobs/other', { body })).status).toBe(404)
+    expect(seen[0]).toEqual(['held', { status: 'running', progress: 3 }])
+    const [record] = (await both.call('GET', '/api/workers', { token })).json
+    expect(record).toMatchObject({ location: 'lab 3', worker_type: 'colab' })
+    expect((await both.call('GET', `/api/workers/${record.worker_id}/stats`)).json.location).toBe('lab 3')
+    await both.close()
   })
 })
 
