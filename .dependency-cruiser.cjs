@@ -22,7 +22,7 @@ const rooms = {
     'hub/src/presets',
     'hub/src/serving',
   ],
-  'hub/src/serving': ['protocol', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
+  'hub/src/serving': ['protocol', 'files', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/presets': ['protocol', 'files', 'hub/src/engine', 'hub/src/store/port.ts'],
   'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/presets', 'hub/src/store/port.ts'],
   'hub/src/gateways': [
