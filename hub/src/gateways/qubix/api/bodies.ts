@@ -82,7 +82,7 @@ export const MatchBody = z.object({
 })
 
 const figure = z.coerce.number().min(0).max(1e12).optional()
-export const AVAILABILITIES = ['all', 'available', 'busy', 'online', 'offline'] as const
+const AVAILABILITIES = ['all', 'available', 'busy', 'online', 'offline'] as const
 
 export const ProvidersQuery = z.object({
   gpuModel: word.optional(),

@@ -14,7 +14,7 @@ export const JOB_LABELS = {
   estimatedCost: 'qubix.estimated_cost',
 } as const
 
-export const DIALECT = 'qubix'
+const DIALECT = 'qubix'
 
 export interface JobNote {
   readonly type: string

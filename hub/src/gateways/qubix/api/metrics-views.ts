@@ -30,7 +30,7 @@ export async function metricsOf(context: ConsumerContext, row: JobRow, rangeSeco
   return { latest: history.at(-1) ?? null, history }
 }
 
-export function memoryOf({ workers }: State, worker: string, uuid: string | undefined): number | null {
+function memoryOf({ workers }: State, worker: string, uuid: string | undefined): number | null {
   return workers.get(worker)?.facts.hardware.gpus.find(gpu => gpu.uuid === uuid)?.memoryMb ?? null
 }
 

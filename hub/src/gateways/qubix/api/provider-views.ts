@@ -30,7 +30,7 @@ export function providersOf(context: Pick<ConsumerContext, 'offerOf'>, state: St
   return [...state.workers.values()].map(worker => providerOf(context, state, worker))
 }
 
-export function providerOf({ offerOf }: Pick<ConsumerContext, 'offerOf'>, state: State, worker: WorkerState): Provider {
+function providerOf({ offerOf }: Pick<ConsumerContext, 'offerOf'>, state: State, worker: WorkerState): Provider {
   const { facts, connected, draining } = worker
   const offer = offerOf(worker)
   const gpus = facts.hardware.gpus.map(({ name, memoryMb }) => ({

@@ -15,14 +15,14 @@ export interface MarketNews {
   readonly hasNewStats: boolean
 }
 
-export interface StatusNews {
+interface StatusNews {
   readonly providerId: string
   /** Null: it is gone. */
   readonly status: ProviderStatus | null
   readonly previousStatus: ProviderStatus | null
 }
 
-export interface MetricsNews {
+interface MetricsNews {
   readonly providerId: string
   readonly gpus: readonly (MetricsView & { readonly uuid: string })[]
 }
