@@ -65,6 +65,6 @@ async function serve(command: Extract<HubCommand, { command: 'serve' }>): Promis
 function sentence(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if ('code' in error && error.code === 'EADDRINUSE')
-    return `${error.message}; another hub or program listens there, choose another with --port`
+    return `${error.message}; another hub or program listens there, choose another with --port, or --qubix-port for QUBIX`
   return error.message
 }

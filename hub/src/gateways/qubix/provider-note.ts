@@ -85,6 +85,8 @@ export function withRegistration(note: ProviderNote, body: RegisterBody): Provid
     isVariantOpen: !isCapable,
     capabilities: body.capabilities ?? [],
     isGpuSeen: false,
+    // A process that has just begun reads every answer.
+    discardsNext: false,
     secondHost: null,
   }
 }

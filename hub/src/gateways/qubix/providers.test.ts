@@ -95,6 +95,14 @@ describe('a heartbeat', () => {
     expect((await worker.beat()).json.pendingJobs).toMatchObject([{ id: second }])
   })
 
+  it('of a process that has just begun is read, whatever the one before it reported', async () => {
+    const [first, second] = [await house.submit(SCRIPT), await house.submit(SCRIPT)]
+    await worker.poll()
+    await worker.complete(first, {})
+    await worker.register()
+    expect((await worker.beat()).json.pendingJobs).toMatchObject([{ id: second }])
+  })
+
   it('that is busy, or names the job, extends the lease; one with empty hands never brings a second job', async () => {
     const id = await house.submit(SCRIPT)
     await house.submit(SCRIPT)
