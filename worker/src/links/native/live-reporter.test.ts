@@ -1,6 +1,6 @@
 import type { Live } from '@stoker/protocol'
 import { expect, it } from 'vitest'
-import type { Runner } from '../run/runner.ts'
+import type { Runner } from '../../run/runner.ts'
 import { LiveReporter } from './live-reporter.ts'
 
 it('says at once that a session is ready', () => {
