@@ -12,7 +12,7 @@ import { ModelStore } from './artifacts/model-store.ts'
 import { readConfig, type WorkerConfig } from './config.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
 import { claimUids } from './executors/uid-range.ts'
-import { openLink } from './open-link.ts'
+import { defaultJobs, openLink } from './open-link.ts'
 import { EngineWatch } from './probe/engine/engine-watch.ts'
 import { findEngine } from './probe/engine/find-engine.ts'
 import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
@@ -44,7 +44,7 @@ async function main(config: WorkerConfig): Promise<void> {
     identity.workerId,
   )
   const python = hardware.pythons[0] ?? null
-  const maxJobs = config.maxJobs ?? 2 * hardware.cores
+  const maxJobs = config.maxJobs ?? defaultJobs(config, hardware)
   let tellAbilities = () => {}
   const engine = new EngineWatch({
     find: () => findEngine(config),
@@ -86,7 +86,7 @@ async function main(config: WorkerConfig): Promise<void> {
   const cache = await InputCache.open(join(folder, 'cache'), config.cacheBytes ?? (await defaultCacheBytes(folder)))
   const now = () => Date.now()
   let saidReady = false
-  const { link, contentOf } = await openLink({
+  const { link, contentOf, id, name } = await openLink({
     config,
     folder,
     identity,
@@ -102,8 +102,7 @@ async function main(config: WorkerConfig): Promise<void> {
     now,
     log,
     ready: () => {
-      if (!saidReady)
-        process.stdout.write(`${JSON.stringify({ ready: true, workerId: identity.workerId, name: config.name })}\n`)
+      if (!saidReady) process.stdout.write(`${JSON.stringify({ ready: true, workerId: id, name })}\n`)
       saidReady = true
     },
     connection: isOpen => status.connection(isOpen ? new Date(now()).toISOString() : null),
@@ -135,7 +134,7 @@ async function main(config: WorkerConfig): Promise<void> {
   })
   tellAbilities = () => link.tellAbilities()
   if (gpuSampler !== null) await watch.start()
-  const status = new StatusFile(folder, await statusOf(config, identity.workerId, maxJobs), () => runner.count)
+  const status = new StatusFile(folder, await statusOf(config.hubUrl, id, name, maxJobs), () => runner.count)
   const cleanUp = async () => {
     status.close()
     await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), lock.release()])
@@ -173,10 +172,10 @@ async function firstUid(workerId: string, folder: string, slots: number): Promis
   return process.getuid?.() === 0 ? claimUids({ workerId, folder, slots }) : undefined
 }
 
-async function statusOf({ name, hubUrl }: WorkerConfig, workerId: string, maxJobs: number) {
+async function statusOf(hub: string, workerId: string, name: string, maxJobs: number) {
   const start = (await processStart(process.pid)) ?? ''
   const of = { pid: process.pid, processStart: start, bootId: await bootId(), startedAt: new Date().toISOString() }
-  return { ...of, workerId, name, version: VERSION, hub: hubUrl, maxJobs }
+  return { ...of, workerId, name, version: VERSION, hub, maxJobs }
 }
 
 /** Devices are known by uuid across the hub; simulated ones must not meet those of another worker. */

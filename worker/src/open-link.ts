@@ -1,20 +1,28 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '@stoker/files'
 import type { Abilities, Hardware } from '@stoker/protocol'
 import type { Identity } from './agent/identity.ts'
 import type { Transfers } from './artifacts/transfers.ts'
 import type { WorkerConfig } from './config.ts'
+import type { ForeignConfig } from './foreign-config.ts'
+import { HubCalls } from './links/foreign/hub-calls.ts'
+import { JobJournal } from './links/foreign/job-journal.ts'
+import { PutTarget } from './links/foreign/put-target.ts'
 import type { Link, LinkEvents } from './links/link.ts'
 import { nativeContent } from './links/native/native-content.ts'
 import { NativeLink } from './links/native/native-link.ts'
 import { SpoolFile } from './links/native/spool-file.ts'
+import { QUBIX_TIMES, QubixLink } from './links/qubix/qubix-link.ts'
 import type { Sources } from './links/sources.ts'
 import type { Workspaces } from './run/workspace.ts'
 import { VERSION } from './version.ts'
 
 /** Offers on their way that the worker has not answered yet: enough that the hub decides, writes and hears of some each while the worker has others. */
 const WINDOW = 4096
+
+type Foreign<D> = ForeignConfig & { readonly dialect: D }
 
 export interface LinkParts extends LinkEvents {
   readonly config: WorkerConfig
@@ -30,13 +38,52 @@ export interface LinkParts extends LinkEvents {
 }
 
 export interface OpenLink {
+  /** How the hub knows this worker. */
+  readonly id: string
+  readonly name: string
   readonly link: Link
   readonly contentOf: Transfers['contentOf']
 }
 
 /** The one place that knows which link a worker has: it follows from how its hub was named. */
 export async function openLink(parts: LinkParts): Promise<OpenLink> {
-  return nativeLink(parts)
+  const { foreign } = parts.config
+  if (foreign === null) return nativeLink(parts)
+  return qubixLink(parts, foreign)
+}
+
+/** Jobs at once, where nobody said: our own hub knows what each of them needs, a foreign one hands out blindly. */
+export function defaultJobs({ foreign }: WorkerConfig, { cores, gpus }: Hardware): number {
+  if (foreign === null) return 2 * cores
+  return foreign.dialect === 'qubix' ? Math.max(1, gpus.length) : 4
+}
+
+/** Content of a foreign hub is fetched by its link and lies beside its journal. */
+function noContent(): never {
+  throw new Error('this hub keeps no content by its hash')
+}
+
+function qubixLink({ config, identity, hardware, folder, ...of }: LinkParts, foreign: Foreign<'qubix'>): OpenLink {
+  const { trust } = config
+  const { address, location, pricePerHour } = foreign
+  const id = createHash('sha256').update(identity.workerId).digest('hex').slice(0, 16)
+  const name = foreign.name ?? `Provider-${id.slice(0, 8)}`
+  const { backoff } = QUBIX_TIMES
+  const link = new QubixLink({
+    ...of,
+    hub: foreign.url,
+    calls: new HubCalls(foreign.url, { login: foreign.login, trust }),
+    provider: { address, location, pricePerHour, workerId: id, name, hardware, cpuMhz: cpus()[0]?.speed ?? 0 },
+    times: { ...QUBIX_TIMES, progressMs: foreign.progressMs },
+    journal: openJournal(folder, of.log),
+    target: foreign.uploadUrl === null ? null : new PutTarget(foreign.uploadUrl, { backoff }),
+    random: Math.random,
+  })
+  return { id, name, link, contentOf: noContent }
+}
+
+function openJournal(folder: string, log: Log): JobJournal {
+  return new JobJournal(join(folder, 'jobs'), path => log('warn', `${path} cannot be read; it is left as it is`))
 }
 
 function nativeLink({ config, identity, hardware, maxJobs, abilities, folder, ...of }: LinkParts): OpenLink {
@@ -67,5 +114,10 @@ function nativeLink({ config, identity, hardware, maxJobs, abilities, folder, ..
     steadyNow: () => performance.now(),
     random: Math.random,
   })
-  return { link, contentOf: nativeContent(config.hubUrl, identity, config.trust) }
+  return {
+    id: identity.workerId,
+    name: config.name,
+    link,
+    contentOf: nativeContent(config.hubUrl, identity, config.trust),
+  }
 }
