@@ -86,7 +86,7 @@ async function main(config: WorkerConfig): Promise<void> {
   const cache = await InputCache.open(join(folder, 'cache'), config.cacheBytes ?? (await defaultCacheBytes(folder)))
   const now = () => Date.now()
   let saidReady = false
-  const { link, contentOf, id, name } = await openLink({
+  const { link, contentOf, id, name, node } = openLink({
     config,
     folder,
     identity,
@@ -134,7 +134,10 @@ async function main(config: WorkerConfig): Promise<void> {
   })
   tellAbilities = () => link.tellAbilities()
   if (gpuSampler !== null) await watch.start()
-  const status = new StatusFile(folder, await statusOf(config.hubUrl, id, name, maxJobs), () => runner.count)
+  const status = new StatusFile(folder, await statusOf(config.hubUrl, id, name, maxJobs), () => ({
+    running: runner.count,
+    ...(node === undefined ? {} : { node: node() }),
+  }))
   const cleanUp = async () => {
     status.close()
     await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), lock.release()])

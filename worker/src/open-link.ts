@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '@stoker/files'
-import type { Abilities, Hardware } from '@stoker/protocol'
+import type { Abilities, Hardware, WorkerStatus } from '@stoker/protocol'
 import type { Identity } from './agent/identity.ts'
 import type { Transfers } from './artifacts/transfers.ts'
 import type { WorkerConfig } from './config.ts'
@@ -14,8 +14,11 @@ import type { Link, LinkEvents } from './links/link.ts'
 import { nativeContent } from './links/native/native-content.ts'
 import { NativeLink } from './links/native/native-link.ts'
 import { SpoolFile } from './links/native/spool-file.ts'
-import { QUBIX_TIMES, QubixLink } from './links/qubix/qubix-link.ts'
+import { QUBIX_TIMES, qubixLink } from './links/qubix/qubix-dialect.ts'
 import type { Sources } from './links/sources.ts'
+import { ProjectFiles, projectRoots } from './links/trainforge/project-files.ts'
+import { TRAINFORGE_TIMES, trainforgeLink } from './links/trainforge/trainforge-dialect.ts'
+import { nodeStatus } from './links/trainforge/trainforge-machine.ts'
 import type { Workspaces } from './run/workspace.ts'
 import { VERSION } from './version.ts'
 
@@ -43,13 +46,15 @@ export interface OpenLink {
   readonly name: string
   readonly link: Link
   readonly contentOf: Transfers['contentOf']
+  /** What commands on this machine are told beyond what every worker tells. */
+  readonly node?: () => WorkerStatus['node']
 }
 
 /** The one place that knows which link a worker has: it follows from how its hub was named. */
-export async function openLink(parts: LinkParts): Promise<OpenLink> {
+export function openLink(parts: LinkParts): OpenLink {
   const { foreign } = parts.config
-  if (foreign === null) return nativeLink(parts)
-  return qubixLink(parts, foreign)
+  if (foreign === null) return openNative(parts)
+  return foreign.dialect === 'qubix' ? openQubix(parts, foreign) : openTrainforge(parts, foreign)
 }
 
 /** Jobs at once, where nobody said: our own hub knows what each of them needs, a foreign one hands out blindly. */
@@ -63,13 +68,13 @@ function noContent(): never {
   throw new Error('this hub keeps no content by its hash')
 }
 
-function qubixLink({ config, identity, hardware, folder, ...of }: LinkParts, foreign: Foreign<'qubix'>): OpenLink {
+function openQubix({ config, identity, hardware, folder, ...of }: LinkParts, foreign: Foreign<'qubix'>): OpenLink {
   const { trust } = config
   const { address, location, pricePerHour } = foreign
   const id = createHash('sha256').update(identity.workerId).digest('hex').slice(0, 16)
   const name = foreign.name ?? `Provider-${id.slice(0, 8)}`
   const { backoff } = QUBIX_TIMES
-  const link = new QubixLink({
+  const link = qubixLink({
     ...of,
     hub: foreign.url,
     calls: new HubCalls(foreign.url, { login: foreign.login, trust }),
@@ -82,11 +87,28 @@ function qubixLink({ config, identity, hardware, folder, ...of }: LinkParts, for
   return { id, name, link, contentOf: noContent }
 }
 
+function openTrainforge(parts: LinkParts, foreign: Foreign<'trainforge'>): OpenLink {
+  const { config, identity, hardware, folder, maxJobs, ...of } = parts
+  const workerId = foreign.workerId ?? `${hardware.hostname}-${identity.workerId.slice(-8)}`
+  const calls = new HubCalls(foreign.url, { login: foreign.login, trust: config.trust })
+  const projects = new ProjectFiles({
+    ...{ calls, folder: join(folder, 'projects'), localRoots: projectRoots(process.cwd()) },
+    backoff: TRAINFORGE_TIMES.backoff,
+  })
+  const node = { workerId, hardware, maxJobs }
+  const { link, load } = trainforgeLink({
+    ...of,
+    ...{ calls, projects, node, hub: foreign.url, times: TRAINFORGE_TIMES, loadAverage: loadavg },
+    ...{ journal: openJournal(folder, of.log), random: Math.random },
+  })
+  return { id: workerId, name: workerId, link, contentOf: projects.contentOf, node: () => nodeStatus(node, load()) }
+}
+
 function openJournal(folder: string, log: Log): JobJournal {
   return new JobJournal(join(folder, 'jobs'), path => log('warn', `${path} cannot be read; it is left as it is`))
 }
 
-function nativeLink({ config, identity, hardware, maxJobs, abilities, folder, ...of }: LinkParts): OpenLink {
+function openNative({ config, identity, hardware, maxJobs, abilities, folder, ...of }: LinkParts): OpenLink {
   const { ready, connection, refused, workspaces, sources, now, log } = of
   const link = new NativeLink({
     ...{ ready, connection, refused, workspaces, now, log },

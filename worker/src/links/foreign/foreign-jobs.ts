@@ -5,6 +5,7 @@ import {
   type Fence,
   fenceKey,
   type GpuSample,
+  type JobSpec,
   type LiveAttempt,
   type OutputStream,
   type Progress,
@@ -55,9 +56,15 @@ export class ForeignJobs implements Delivery {
     this.#ports = ports
   }
 
-  /** What the jobs that have not ended take of the machine, oldest first. */
+  /** Jobs that have not ended, oldest first. */
+  get ids(): readonly string[] {
+    return this.#active().map(({ id }) => id)
+  }
+
+  /** What those of them that have a place take of the machine. */
   get taken(): readonly (Taken & { readonly id: string })[] {
-    return this.#active().map(({ id, need, uuids }) => ({ id, ...need, uuids }))
+    const placed = this.#active().filter(({ isPlaced }) => isPlaced)
+    return placed.map(({ id, need, uuids }) => ({ id, ...need, uuids }))
   }
 
   get isDraining(): boolean {
@@ -84,10 +91,11 @@ export class ForeignJobs implements Delivery {
     }
   }
 
-  /** Takes a job that nobody here has seen; the same job again is known by its id. */
-  take(id: string, job: JobRecord['job'], need: Need, uuids: readonly string[] = []): void {
+  /** Takes a job that nobody here has seen, with its devices, or null where its talk finds a place for it. */
+  take(id: string, job: JobRecord['job'], need: Need, uuids: readonly string[] | null): void {
     const { journal, hub, now } = this.#ports
-    const record = journal.create({ id, hub, job, takenAt: now(), need, uuids: [...uuids] })
+    const place = { isPlaced: uuids !== null, uuids: [...(uuids ?? [])] }
+    const record = journal.create({ id, hub, job, takenAt: now(), need, ...place })
     this.#hold(record)
     void this.#begin(record)
   }
@@ -240,10 +248,8 @@ export class ForeignJobs implements Delivery {
     }
   }
 
-  #start(record: JobRecord, { spec, uuids }: Exclude<Awaited<ReturnType<Talk['begin']>>, 'refused'>): void {
-    record.uuids = [...uuids]
-    this.#ports.journal.save(record)
-    this.#runner?.start({ fence: fenceOf(record), id: record.id, spec, gpus: [...uuids] })
+  #start(record: JobRecord, spec: JobSpec): void {
+    this.#runner?.start({ fence: fenceOf(record), id: record.id, spec, gpus: [...record.uuids] })
   }
 
   #failedToBegin({ job: { record }, stopped }: Held, error: unknown): void {

@@ -16,7 +16,7 @@ import { type JobRecord, parseRecord } from './job-record.ts'
 const KEPT_TOLD = 256
 const NAME = /^(\d+)\.json$/
 
-type Fresh = Pick<JobRecord, 'id' | 'hub' | 'job' | 'takenAt' | 'need' | 'uuids'>
+type Fresh = Pick<JobRecord, 'id' | 'hub' | 'job' | 'takenAt' | 'need' | 'uuids' | 'isPlaced'>
 
 /** The jobs of foreign hubs, one small file each: what is held, what ended and is not told yet, and the last ones that were told. */
 export class JobJournal {

@@ -15,6 +15,8 @@ const Record = z.object({
   job: z.json(),
   need: z.object({ gpus: z.number(), cpus: z.number(), memoryBytes: z.number() }),
   uuids: z.array(z.string()),
+  /** What it needs is kept for it. */
+  isPlaced: z.boolean(),
   /** What the link wants to remember. */
   note: z.record(z.string(), z.json()),
   startedAt: z.number().nullable(),

@@ -16,8 +16,8 @@ export interface HeldJob {
   stop(text: string): void
 }
 
-/** A job that may start, or `refused`: the hub gave it to someone else. */
-export type Beginning = { readonly spec: JobSpec; readonly uuids: readonly string[] } | 'refused'
+/** What may start, or `refused`: the hub gave it to someone else. */
+export type Beginning = JobSpec | 'refused'
 
 /** A job that this worker cannot run, with the reason: another worker may. */
 export class CannotStart extends Error {}
@@ -34,4 +34,10 @@ export interface Talk {
   finish(): Promise<void>
   /** Falls silent. */
   close(): Promise<void>
+}
+
+/** Programs of foreign hubs never heard of our events: that one says no finish is no news there. */
+export function noteOf(note: string | null): string | null {
+  const parts = (note ?? '').split('; ').filter(part => part !== '' && part !== 'no finish event')
+  return parts.length === 0 ? null : parts.join('; ')
 }

@@ -4,7 +4,7 @@ import type { EndedReport } from '@stoker/protocol'
 import { type LeftFile, leftFiles } from '../foreign/left-files.ts'
 import { lastLines } from '../foreign/log-tail.ts'
 import type { PutTarget } from '../foreign/put-target.ts'
-import type { HeldJob } from '../foreign/talk.ts'
+import { type HeldJob, noteOf } from '../foreign/talk.ts'
 import { stamp } from './qubix-machine.ts'
 
 /** All files of a job together that travel inside its report. */
@@ -36,8 +36,9 @@ export async function completionBody(job: HeldJob, end: EndedReport, ports: Comp
     stdout: await lastLines(job.folder, 'stdout', stdout, LAST_LINES),
     stderr: await lastLines(job.folder, 'stderr', stderr, LAST_LINES),
   }
+  const note = noteOf(end.note)
   const artifacts = end.startedAt === null ? [] : await artifactsOf(job, ports)
-  const common = { exitCode: end.exitCode, ...lines, artifacts, ...(end.note === null ? {} : { note: end.note }) }
+  const common = { exitCode: end.exitCode, ...lines, artifacts, ...(note === null ? {} : { note }) }
   const isDone = end.outcome === 'completed'
   const error = isDone ? null : errorOf(end, ports.isInterrupted)
   const failure = { status: 'failed', error, errorDetails: lines.stderr.join('\n'), signal: end.signal }

@@ -5,7 +5,7 @@ import { PutTarget } from '../foreign/put-target.ts'
 import { linkContract, type StandInHub } from '../link-contract.ts'
 import { aMachine, type BenchParts } from '../test-link-bench.ts'
 import { QubixHub } from '../test-qubix-hub.ts'
-import { QubixLink, type QubixTimes } from './qubix-link.ts'
+import { type QubixTimes, qubixLink } from './qubix-dialect.ts'
 
 const BACKOFF = { baseMs: 20, maxMs: 200 }
 const TIMES: QubixTimes = { heartbeatMs: 100, pollMs: 30, progressMs: 50, backoff: BACKOFF }
@@ -16,7 +16,7 @@ export function makeQubix(
   more: { readonly address?: string; readonly uploadUrl?: string; readonly maxJobs?: number } = {},
 ) {
   const { address = null, uploadUrl, maxJobs = 2 } = more
-  const link = new QubixLink({
+  const link = qubixLink({
     ...parts,
     ...{ hub: hub.url, maxJobs, times: TIMES, random: Math.random },
     calls: new HubCalls(hub.url, { login: null }),

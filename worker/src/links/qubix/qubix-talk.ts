@@ -68,7 +68,7 @@ export class QubixTalk implements Talk {
     const answer = await this.#post([]).catch(() => null)
     if (answer !== null && (UNWANTED.includes(answer.status) || asksToStop(answer))) return 'refused'
     this.#pulse.start()
-    return { spec, uuids: record.uuids }
+    return spec
   }
 
   started(): void {
