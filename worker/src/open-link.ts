@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '@stoker/files'
@@ -105,7 +105,10 @@ function openTrainforge(parts: LinkParts, foreign: Foreign<'trainforge'>): OpenL
 }
 
 function openJournal(folder: string, log: Log): JobJournal {
-  return new JobJournal(join(folder, 'jobs'), path => log('warn', `${path} cannot be read; it is left as it is`))
+  return new JobJournal(join(folder, 'jobs'), {
+    first: randomInt(1, 2 ** 47),
+    unreadable: path => log('warn', `${path} cannot be read; it is left as it is`),
+  })
 }
 
 function openNative({ config, identity, hardware, maxJobs, abilities, folder, ...of }: LinkParts): OpenLink {

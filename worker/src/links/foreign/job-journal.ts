@@ -26,12 +26,19 @@ export class JobJournal {
   readonly #told = new Map<string, number>()
   #next: number
 
-  constructor(folder: string, unreadable: (path: string) => void = () => {}) {
+  /** `first` is the number of the first job ever: workers of one machine must not share any, as programs are known by them. */
+  constructor(
+    folder: string,
+    {
+      first = 1,
+      unreadable = () => {},
+    }: { readonly first?: number; readonly unreadable?: (path: string) => void } = {},
+  ) {
     this.#folder = folder
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const numbers = readdirSync(folder).flatMap(name => Number(NAME.exec(name)?.[1] ?? []))
     numbers.sort((a, b) => a - b)
-    this.#next = (numbers.at(-1) ?? 0) + 1
+    this.#next = (numbers.at(-1) ?? first - 1) + 1
     for (const number of numbers) {
       const record = this.#read(number)
       if (record === null) unreadable(this.#path(number))
