@@ -132,7 +132,8 @@ export class TrainforgeHub implements StandInHub {
       this.#hasLeft = false
       return { status: 200, json: { success: true, ...(this.isOurs ? { server: 'stoker' } : {}) } }
     }
-    const isBeat = this.manner === 'workers' ? route === 'heartbeat' : route === `${body?.worker_id}/heartbeat`
+    const isBeat =
+      this.manner === 'workers' ? route === 'heartbeat' : decodeURIComponent(route) === `${body?.worker_id}/heartbeat`
     if (isBeat) this.beats.push(body)
     if (route === 'unregister') this.#hasLeft = true
     if (isBeat || route === 'unregister') return { status: 200, json: { success: true } }

@@ -19,8 +19,8 @@ export class Pulse {
     this.#options = options
   }
 
-  start(): void {
-    this.#wait(0)
+  start(inMs = 0): void {
+    this.#wait(inMs)
   }
 
   /** As soon as the least time allows. */

@@ -67,7 +67,7 @@ export class QubixTalk implements Talk {
     if (typeof spec === 'string') throw new CannotStart(spec)
     const answer = await this.#post([]).catch(() => null)
     if (answer !== null && (UNWANTED.includes(answer.status) || asksToStop(answer))) return 'refused'
-    this.#pulse.start()
+    this.#pulse.start(this.#ports.progressMs)
     return spec
   }
 
