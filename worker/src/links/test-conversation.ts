@@ -14,14 +14,17 @@ const VOLATILE = new Set(
 /** There only when someone looked in time. */
 const PERHAPS = ['jobMemoryMb', 'jobCpus']
 
-/** The requests of a conversation in their order, without what no two runs share; a poll that is repeated stands once. */
+/** Asked again and again beside everything else. */
+const POLL = /^GET .*(\/pending|\/workers\/jobs)/
+
+/** The requests of a conversation in their order, without what no two runs share; polls stand once, at the end. */
 export function conversationOf(calls: readonly HttpCall[]): readonly unknown[] {
   const told = calls.map(({ method, path, json, headers }) => ({
     request: `${method} ${path}`,
-    body: json === undefined ? (headers['content-type'] ?? null) : settled(json),
+    body: json === undefined ? (headers['content-type']?.replace(/=.*/, '=…') ?? null) : settled(json),
   }))
-  const texts = told.map(one => JSON.stringify(one))
-  return told.filter((one, index) => !one.request.startsWith('GET') || texts.indexOf(texts[index] ?? '') === index)
+  const polls = new Set(told.filter(({ request }) => POLL.test(request)).map(({ request }) => request))
+  return [...told.filter(({ request }) => !POLL.test(request)), ...[...polls].map(request => ({ request, body: null }))]
 }
 
 /** A wire cannot change by accident: what is said is held against what was recorded. UPDATE_GOLDEN=1 records anew. */

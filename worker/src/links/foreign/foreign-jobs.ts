@@ -87,7 +87,9 @@ export class ForeignJobs implements Delivery {
     const held = new Set(holding.map(({ fence }) => fenceKey(fence)))
     for (const record of left) {
       if (record.end !== null) this.#finish(record)
-      else if (!held.has(fenceKey(fenceOf(record))) && record.hub === hub) this.#again(record)
+      else if (held.has(fenceKey(fenceOf(record)))) continue
+      else if (record.hub === hub) this.#again(record)
+      else this.#drop(record)
     }
   }
 
@@ -177,17 +179,17 @@ export class ForeignJobs implements Delivery {
   }
 
   #finish(record: JobRecord): void {
-    if (record.hub !== this.#ports.hub) {
-      this.#held.delete(record.number)
-      return
+    if (record.hub === this.#ports.hub) void this.#tell(record)
+    else this.#drop(record)
+  }
+
+  async #tell(record: JobRecord): Promise<void> {
+    try {
+      await this.#held.get(record.number)?.talk.finish()
+      this.#told(record)
+    } catch (error) {
+      this.#broke(record, error)
     }
-    void this.#held
-      .get(record.number)
-      ?.talk.finish()
-      .then(
-        () => this.#told(record),
-        error => this.#broke(record, error),
-      )
   }
 
   #told(record: JobRecord): void {
@@ -211,7 +213,7 @@ export class ForeignJobs implements Delivery {
   }
 
   #hold(record: JobRecord): void {
-    const { journal, workspaces, talkAbout } = this.#ports
+    const { journal, workspaces, talkAbout, hub } = this.#ports
     const begun = new AbortController()
     const job = {
       record,
@@ -223,7 +225,8 @@ export class ForeignJobs implements Delivery {
       save: (options = {}) => journal.save(record, options),
       stop: (text: string) => this.#stop(record, text),
     }
-    this.#held.set(record.number, { job, talk: talkAbout(job), begun, stopped: null })
+    const talk = record.hub === hub ? talkAbout(job) : SILENT
+    this.#held.set(record.number, { job, talk, begun, stopped: null })
   }
 
   /** It was taken and its program never started: no other process of this worker can have run it. */
@@ -291,6 +294,12 @@ export class ForeignJobs implements Delivery {
     const held = this.#held.get(fence.job)
     return held !== undefined && fenceKey(fenceOf(held.job.record)) === fenceKey(fence) ? held : null
   }
+}
+
+/** About a job of another hub, which this worker served before: its end is kept until it serves that one again. */
+const SILENT: Talk = {
+  ...{ started: () => {}, progress: () => {}, output: () => {} },
+  ...{ begin: async () => 'refused', finish: async () => {}, close: async () => {} },
 }
 
 function textOf(error: unknown): string {

@@ -60,7 +60,9 @@ async function streamLines(
 ): Promise<StreamPart> {
   if (size - from > MAX_BEHIND_BYTES) return skipAhead(stream, from, size)
   if (size <= from) return { lines: [], upTo: from }
-  const bytes = await readRange(join(folder, stream), from, Math.min(READ_BYTES, size - from))
+  const bytes = await readRange(join(folder, stream), from, Math.min(READ_BYTES, size - from)).catch(() => null)
+  if (bytes === null)
+    return { lines: [{ stream, level: 'warning', text: `… ${stream} cannot be read any more` }], upTo: size }
   const splitter = new LineSplitter(from, { maxBytes: MAX_LINE_BYTES, keepBlank: true })
   const whole = splitter.push(bytes)
   const isAll = from + bytes.length >= size

@@ -176,8 +176,9 @@ describe('what a job leaves', () => {
 
 it('says what it always said: a success, a failure and a goodbye', async () => {
   choices = { times: { heartbeatMs: 3_600_000, progressMs: 3_600_000 } }
-  hub.offer('job-1', `print('hello')\nopen('out.txt', 'w').write('weights')`)
   await bench.start()
+  await soon(() => expect(hub.beats).toHaveLength(1))
+  hub.offer('job-1', `print('hello')\nopen('out.txt', 'w').write('weights')`)
   await soon(() => expect(hub.ends('job-1')).toHaveLength(1))
   hub.offer('job/2', `import sys\nprint('oh', file=sys.stderr)\nsys.exit(3)`)
   await soon(() => expect(hub.ends('job/2')).toHaveLength(1))

@@ -36,8 +36,9 @@ export async function completionBody(job: HeldJob, end: EndedReport, ports: Comp
     stdout: await lastLines(job.folder, 'stdout', stdout, LAST_LINES),
     stderr: await lastLines(job.folder, 'stderr', stderr, LAST_LINES),
   }
-  const note = noteOf(end.note)
-  const artifacts = end.startedAt === null ? [] : await artifactsOf(job, ports)
+  const left = end.startedAt === null ? { artifacts: [], why: null } : await leftBy(job, ports)
+  const { artifacts } = left
+  const note = noteOf([end.note ?? '', left.why ?? ''].join('; '))
   const common = { exitCode: end.exitCode, ...lines, artifacts, ...(note === null ? {} : { note }) }
   const isDone = end.outcome === 'completed'
   const error = isDone ? null : errorOf(end, ports.isInterrupted)
@@ -68,6 +69,19 @@ export function withoutInline(said: string): string | null {
 function errorOf({ outcome, error }: EndedReport, isInterrupted: boolean): string {
   if (outcome === 'lost' && isInterrupted) return 'interrupted'
   return error ?? outcome
+}
+
+/** A report without its files is better than none. */
+async function leftBy(job: HeldJob, ports: CompletionPorts) {
+  try {
+    return { artifacts: await artifactsOf(job, ports), why: null }
+  } catch (error) {
+    job.signal.throwIfAborted()
+    return {
+      artifacts: [],
+      why: `its files could not be read: ${error instanceof Error ? error.message : String(error)}`,
+    }
+  }
 }
 
 async function artifactsOf(job: HeldJob, { target }: CompletionPorts): Promise<Artifact[]> {

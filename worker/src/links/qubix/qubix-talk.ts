@@ -55,7 +55,7 @@ export class QubixTalk implements Talk {
       everyMs: ports.progressMs,
       leastMs: Math.min(LEAST_MS, ports.progressMs),
       beat: () => this.#tellProgress(),
-      failed: error => ports.log('warn', `job ${job.record.id}: no progress was told: ${textOf(error)}`),
+      failed: error => ports.log('debug', `job ${job.record.id}: no progress was told: ${String(error)}`),
     })
     if (job.record.startedAt !== null && job.record.end === null) this.#pulse.start()
   }
@@ -228,8 +228,4 @@ function asksToStop({ json }: Answer): boolean {
 
 function isAway(error: unknown): boolean {
   return error instanceof HubAway
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

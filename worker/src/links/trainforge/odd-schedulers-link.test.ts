@@ -159,8 +159,9 @@ describe('the project', () => {
 it.each(['workers', 'claims'] as const)('says what it always said to a scheduler with %s', async manner => {
   await open(manner)
   choices = { times: { heartbeatMs: 3_600_000, logsMs: 3_600_000, checkMs: 3_600_000 } }
-  hub.offerProject('job-1', { 'train.py': `print('hello')\nopen('out.txt', 'w').write('weights')` })
   await bench.start()
+  await soon(() => expect(hub.beats).toHaveLength(1))
+  hub.offerProject('job-1', { 'train.py': `print('hello')\nopen('out.txt', 'w').write('weights')` })
   await soon(() => expect(hub.ends('job-1')).toHaveLength(1))
   hub.offerProject('job 2', { 'train.py': `raise SystemExit('no luck')` })
   await soon(() => expect(hub.ends('job 2')).toHaveLength(1))

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +9,6 @@ import { leftFiles } from '../foreign/left-files.ts'
 
 const STALL_MS = 60_000
 const MAX_RESULTS_BYTES = 2e9
-const BOUNDARY = 'stoker-results-7f3c1d'
 
 export interface Results {
   readonly id: string
@@ -21,6 +21,16 @@ export interface Results {
 
 /** Sends what the program wrote as one zip. Null when it is there, or there is nothing; else why the hub does not have it. */
 export async function uploadResults(calls: HubCalls, of: Results): Promise<string | null> {
+  try {
+    return await packAndSend(calls, of)
+  } catch (error) {
+    of.signal.throwIfAborted()
+    if (error instanceof HubAway) throw error
+    return `its files could not be read: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+async function packAndSend(calls: HubCalls, of: Results): Promise<string | null> {
   const { files, count } = await leftFiles(of.folder, { sinceMs: of.startedAt })
   if (files.length === 0) return null
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
@@ -40,11 +50,13 @@ export async function uploadResults(calls: HubCalls, of: Results): Promise<strin
 }
 
 async function send(calls: HubCalls, { id, archive, signal }: Results, size: number): Promise<string | null> {
+  // A program that could guess it would write the rest of the form itself.
+  const boundary = `stoker-${randomBytes(16).toString('hex')}`
   const head = Buffer.from(
-    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="results_zip"; filename="results.zip"\r\n` +
+    `--${boundary}\r\nContent-Disposition: form-data; name="results_zip"; filename="results.zip"\r\n` +
       'Content-Type: application/zip\r\n\r\n',
   )
-  const tail = Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
     yield head
     for await (const part of createReadStream(archive)) yield part as Buffer
@@ -54,7 +66,7 @@ async function send(calls: HubCalls, { id, archive, signal }: Results, size: num
     method: 'POST',
     path: `/api/jobs/${encodeURIComponent(id)}/results`,
     body: {
-      type: `multipart/form-data; boundary=${BOUNDARY}`,
+      type: `multipart/form-data; boundary=${boundary}`,
       length: head.length + size + tail.length,
       bytes: bytes(),
     },

@@ -82,7 +82,10 @@ export class TrainforgeTalk implements Talk {
     return spec
   }
 
-  started(): void {}
+  started(): void {
+    this.#logs.hurry()
+    this.#check.hurry()
+  }
 
   progress(): void {}
 
