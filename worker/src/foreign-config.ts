@@ -16,7 +16,7 @@ export type ForeignValues = { readonly [Name in keyof typeof FOREIGN_OPTIONS]?: 
   readonly 'simulate-gpus'?: string | undefined
 }
 
-export interface QubixConfig {
+interface QubixConfig {
   readonly dialect: 'qubix'
   readonly pricePerHour: number
   /** Null: made from the worker's id. */
@@ -27,7 +27,7 @@ export interface QubixConfig {
   readonly uploadUrl: string | null
 }
 
-export interface TrainforgeConfig {
+interface TrainforgeConfig {
   readonly dialect: 'trainforge'
   /** Null: the host name and a suffix that stays. */
   readonly workerId: string | null

@@ -1,5 +1,7 @@
-import { Buffer } from 'node:buffer'
-import { ZipFile } from 'yazl'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { writeZip } from '../../../files/src/archives/test-archives.ts'
 import type { HubMood, StandInHub, ToldEnd } from './link-contract.ts'
 import { type HttpAnswer, type HttpCall, HttpHub } from './test-http-hub.ts'
 
@@ -187,13 +189,12 @@ export class TrainforgeHub implements StandInHub {
 
 const NOT_FOUND: HttpAnswer = { status: 404, json: { error: 'Endpoint not found' } }
 
-export async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
-  const zip = new ZipFile()
-  for (const [name, text] of Object.entries(files)) zip.addBuffer(Buffer.from(text), name)
-  zip.end()
-  const parts: Buffer[] = []
-  for await (const part of zip.outputStream) parts.push(part as Buffer)
-  return Buffer.concat(parts)
+async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'stoker-zip-'))
+  const entries = Object.entries(files).map(([name, body]) => ({ name, body }))
+  const bytes = await readFile(await writeZip(join(folder, 'project.zip'), entries))
+  await rm(folder, { recursive: true })
+  return bytes
 }
 
 interface LastReport {

@@ -17,7 +17,7 @@ import type { Workspaces } from '../../run/workspace.ts'
 import type { JobJournal } from './job-journal.ts'
 import { fenceOf, type JobRecord } from './job-record.ts'
 import type { Need, Taken } from './places.ts'
-import { CannotStart, type HeldJob, type Talk } from './talk.ts'
+import { CannotStart, type HeldJob, SILENT, type Talk } from './talk.ts'
 
 export interface ForeignPorts {
   /** Names the hub in the journal: its address without the login. */
@@ -263,7 +263,6 @@ export class ForeignJobs implements Delivery {
   }
 
   #forget(record: JobRecord): void {
-    void this.#held.get(record.number)?.talk.close()
     this.#ports.journal.forget(record)
     this.#drop(record)
     this.#ports.freed()
@@ -294,12 +293,6 @@ export class ForeignJobs implements Delivery {
     const held = this.#held.get(fence.job)
     return held !== undefined && fenceKey(fenceOf(held.job.record)) === fenceKey(fence) ? held : null
   }
-}
-
-/** About a job of another hub, which this worker served before: its end is kept until it serves that one again. */
-const SILENT: Talk = {
-  ...{ started: () => {}, progress: () => {}, output: () => {} },
-  ...{ begin: async () => 'refused', finish: async () => {}, close: async () => {} },
 }
 
 function textOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { packZip, removeTree, sha256File, unpackArchive } from '@stoker/files'
 import { type Backoff, type ContentSend, retrying } from '@stoker/net'
 import { type Fence, isInnerPath } from '@stoker/protocol'
-import { HubAway, type HubCalls, isTemporary } from '../foreign/hub-calls.ts'
+import { HubAway, type HubCalls, isTemporary, TooLarge } from '../foreign/hub-calls.ts'
 import { CannotStart } from '../foreign/talk.ts'
 import type { Project } from './trainforge-job.ts'
 
@@ -87,7 +87,8 @@ export class ProjectFiles {
       if (isTemporary(status)) throw new HubAway(`its project was answered with ${status}`)
       return status
     }
-    return retrying(once, { ...backoff, attempts: TRIES, signal })
+    const isTemporaryError = (error: unknown) => !(error instanceof TooLarge)
+    return retrying(once, { ...backoff, attempts: TRIES, signal, isTemporary: isTemporaryError })
   }
 
   /** The shared folder itself is never run in. */
