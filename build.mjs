@@ -40,7 +40,11 @@ await mkdir(OUT, { recursive: true })
 await Promise.all([
   build({
     ...shared,
-    entryPoints: { stoker: 'cli/src/main.ts' },
+    entryPoints: {
+      stoker: 'cli/src/main.ts',
+      'qubix-worker': 'cli/src/qubix-worker.ts',
+      'trainforge-worker': 'cli/src/trainforge-worker.ts',
+    },
     outdir: OUT,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',

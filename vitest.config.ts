@@ -20,6 +20,7 @@ const SLOW = [
     'containers*',
     'session-run',
     'process-executor',
+    '*-link',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
   'jobs/*.test.ts',

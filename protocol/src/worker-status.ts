@@ -13,6 +13,8 @@ export const WorkerStatus = z.object({
   connectedSince: z.iso.datetime().nullable(),
   running: z.int(),
   maxJobs: z.int(),
+  /** Of a worker at a foreign scheduler: its own figures, in the words of that dialect. */
+  node: z.record(z.string(), z.json()).optional(),
 })
 export type WorkerStatus = Readonly<z.infer<typeof WorkerStatus>>
 

@@ -5,9 +5,12 @@ import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 import { parsePin, proxyFor, type Trust } from '@stoker/net'
 import { parseSize } from '@stoker/protocol'
 import { fetchesModels, metricsMs } from './env-settings.ts'
+import { FOREIGN_OPTIONS, type ForeignConfig, foreignConfig } from './foreign-config.ts'
 
 export interface WorkerConfig {
   readonly hubUrl: string
+  /** Null: a hub of our own. */
+  readonly foreign: ForeignConfig | null
   readonly dataFolder: string
   readonly name: string
   readonly join: string | null
@@ -47,6 +50,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
   const { values } = parseArgs({
     args: [...argv],
     options: {
+      ...FOREIGN_OPTIONS,
       hub: { type: 'string' },
       data: { type: 'string' },
       name: { type: 'string' },
@@ -73,7 +77,9 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       bandwidth: { type: 'string' },
     },
   })
-  if (values.hub === undefined || !/^https?:\/\//.test(values.hub))
+  const foreign = foreignConfig(values, process.env.STOKER_HUB_LOGIN)
+  const hubUrl = foreign?.url ?? values.hub
+  if (hubUrl === undefined || !/^https?:\/\//.test(hubUrl))
     throw new Error(`--hub is an http or https address, found ${values.hub ?? 'nothing'}`)
   if (values.data === undefined)
     throw new Error('--data names the folder the worker keeps its identity and work in, found nothing')
@@ -82,11 +88,12 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     throw new Error(`--max-jobs is a whole number from 1 to 100000, found ${values['max-jobs']}`)
   }
   return {
-    hubUrl: values.hub,
+    hubUrl,
+    foreign,
     dataFolder: values.data,
     name: values.name ?? hostname(),
     join: values.join ?? process.env.STOKER_JOIN ?? null,
-    trust: trustOf(values.hub, values),
+    trust: trustOf(hubUrl, values),
     maxJobs,
     tags: values.tag ?? [],
     simulateGpus: values['simulate-gpus'] ?? null,

@@ -5,16 +5,14 @@ import { bootId, createLog, freeBytes, lockFolder, processStart } from '@stoker/
 import { Bandwidth, nextDelayMs } from '@stoker/net'
 import type { Hardware } from '@stoker/protocol'
 import { programAbilities, withEngine } from './abilities.ts'
-import { Agent } from './agent/agent.ts'
 import { loadIdentity } from './agent/identity.ts'
-import { SpoolFile } from './agent/spool-file.ts'
 import { StatusFile } from './agent/status-file.ts'
 import { InputCache } from './artifacts/input-cache.ts'
 import { ModelStore } from './artifacts/model-store.ts'
 import { readConfig, type WorkerConfig } from './config.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
 import { claimUids } from './executors/uid-range.ts'
-import { nativeContent } from './links/native-content.ts'
+import { defaultJobs, openLink } from './open-link.ts'
 import { EngineWatch } from './probe/engine/engine-watch.ts'
 import { findEngine } from './probe/engine/find-engine.ts'
 import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
@@ -24,8 +22,6 @@ import { Workspaces } from './run/workspace.ts'
 import { shutDownOnSignals } from './shut-down.ts'
 import { VERSION } from './version.ts'
 
-/** Offers on their way that the worker has not answered yet: enough that the hub decides, writes and hears of some each while the worker has others. */
-const WINDOW = 4096
 const GPU_SAMPLE_MS = 2000
 const DEVICE_LOOK_MS = 10_000
 const ENGINE_LOOK_MS = 60_000
@@ -48,7 +44,7 @@ async function main(config: WorkerConfig): Promise<void> {
     identity.workerId,
   )
   const python = hardware.pythons[0] ?? null
-  const maxJobs = config.maxJobs ?? 2 * hardware.cores
+  const maxJobs = config.maxJobs ?? defaultJobs(config, hardware)
   let tellAbilities = () => {}
   const engine = new EngineWatch({
     find: () => findEngine(config),
@@ -90,42 +86,23 @@ async function main(config: WorkerConfig): Promise<void> {
   const cache = await InputCache.open(join(folder, 'cache'), config.cacheBytes ?? (await defaultCacheBytes(folder)))
   const now = () => Date.now()
   let saidReady = false
-  const agent = new Agent({
-    hubUrl: config.hubUrl,
-    secret: identity.secret,
-    join: config.join,
-    trust: config.trust,
-    introduction: {
-      version: VERSION,
-      workerId: identity.workerId,
-      bootId: randomUUID(),
-      name: config.name,
-      tags: [...config.tags],
-      maxJobs,
-      cpus: hardware.cores,
-      memoryBytes: hardware.memoryBytes,
-      window: WINDOW,
-      hardware,
-      get abilities() {
-        return abilities()
-      },
-    },
-    spoolFile: new SpoolFile(join(folder, 'spool.jsonl')),
+  const { link, contentOf, id, name, node } = openLink({
+    config,
+    folder,
+    identity,
+    hardware,
+    maxJobs,
+    abilities,
     workspaces,
     sources: {
       host: () => hostSampler.sample(),
       gpus: () => gpuSampler?.latest() ?? [],
       devices: () => watch.latest(),
-      now,
-      everyMs: config.metricsMs,
     },
     now,
-    steadyNow: () => performance.now(),
-    random: Math.random,
     log,
     ready: () => {
-      if (!saidReady)
-        process.stdout.write(`${JSON.stringify({ ready: true, workerId: identity.workerId, name: config.name })}\n`)
+      if (!saidReady) process.stdout.write(`${JSON.stringify({ ready: true, workerId: id, name })}\n`)
       saidReady = true
     },
     connection: isOpen => status.connection(isOpen ? new Date(now()).toISOString() : null),
@@ -134,9 +111,9 @@ async function main(config: WorkerConfig): Promise<void> {
   const runner: Runner = new Runner({
     executor,
     workspaces,
-    delivery: agent,
+    delivery: link,
     transfers: {
-      contentOf: nativeContent(config.hubUrl, identity, config.trust),
+      contentOf,
       cache,
       bandwidth: config.bytesPerSecond === null ? undefined : new Bandwidth(config.bytesPerSecond),
     },
@@ -155,23 +132,26 @@ async function main(config: WorkerConfig): Promise<void> {
     env: config.env,
     now,
   })
-  tellAbilities = () => agent.tellAbilities()
+  tellAbilities = () => link.tellAbilities()
   if (gpuSampler !== null) await watch.start()
-  const status = new StatusFile(folder, await statusOf(config, identity.workerId, maxJobs), () => runner.count)
+  const status = new StatusFile(folder, await statusOf(config.hubUrl, id, name, maxJobs), () => ({
+    running: runner.count,
+    ...(node === undefined ? {} : { node: node() }),
+  }))
   const cleanUp = async () => {
     status.close()
     await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), lock.release()])
   }
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
   const leaveAlone = async (code: number) => {
-    await agent.close()
+    await link.close()
     await executor?.close('leave-running')
     await cleanUp()
     process.exit(code)
   }
   const ifSupervised = config.supervised ? () => leaveAlone(0) : null
-  shutDownOnSignals({ agent, runner, executor, log, cleanUp, leaveAlone: ifSupervised })
-  await agent.start(runner)
+  shutDownOnSignals({ link, runner, executor, log, cleanUp, leaveAlone: ifSupervised })
+  await link.start(runner)
 }
 
 async function openModels(config: WorkerConfig, data: string): Promise<ModelStore> {
@@ -196,10 +176,10 @@ async function firstUid(workerId: string, folder: string, slots: number): Promis
   return process.getuid?.() === 0 ? claimUids({ workerId, folder, slots }) : undefined
 }
 
-async function statusOf({ name, hubUrl }: WorkerConfig, workerId: string, maxJobs: number) {
+async function statusOf(hub: string, workerId: string, name: string, maxJobs: number) {
   const start = (await processStart(process.pid)) ?? ''
   const of = { pid: process.pid, processStart: start, bootId: await bootId(), startedAt: new Date().toISOString() }
-  return { ...of, workerId, name, version: VERSION, hub: hubUrl, maxJobs }
+  return { ...of, workerId, name, version: VERSION, hub, maxJobs }
 }
 
 /** Devices are known by uuid across the hub; simulated ones must not meet those of another worker. */

@@ -1,13 +1,13 @@
 import { type Log, onParentGone } from '@stoker/files'
-import type { Agent } from './agent/agent.ts'
 import type { Executor } from './executors/port.ts'
+import type { Link } from './links/link.ts'
 import { GRACE_MS } from './run/attempt-run.ts'
 import type { Runner } from './run/runner.ts'
 
 const TELL_MS = 5_000
 
 export interface ShutDownPorts {
-  readonly agent: Agent
+  readonly link: Link
   readonly runner: Runner
   readonly executor: Executor | null
   readonly log: Log
@@ -22,16 +22,16 @@ export interface ShutDownPorts {
  * A worker that is killed instead leaves its programs to their keepers and finds them again.
  */
 export function shutDownOnSignals(ports: ShutDownPorts): void {
-  const { agent, runner, executor, log } = ports
+  const { link, runner, executor, log } = ports
   let isStopping = false
   const stop = async (reason: string): Promise<void> => {
     isStopping = true
-    agent.drain()
+    link.drain()
     if (runner.count > 0)
       log('info', `${reason}: stopping ${runner.count} jobs within ${GRACE_MS / 1000} s; once more to stop them now`)
     runner.stopAll({ cause: 'shutdown', text: 'its worker was shut down' })
     await runner.idle()
-    await agent.leave(reason, TELL_MS)
+    await link.leave(reason, TELL_MS)
     await executor?.close('kill')
     await ports.cleanUp()
     process.exit(0)

@@ -1,6 +1,6 @@
 import type { AttemptReport, HostSample, Offer } from '@stoker/protocol'
 import { inlineEnd } from '../../../worker/src/executors/inline.ts'
-import { NativeLink } from '../../../worker/src/links/native-link.ts'
+import { NativeSocket } from '../../../worker/src/links/native/native-socket.ts'
 import type { Introduction, SessionAction } from '../../../worker/src/session/session-words.ts'
 import { Spool } from '../../../worker/src/session/spool.ts'
 import { WorkerSession } from '../../../worker/src/session/worker-session.ts'
@@ -22,7 +22,7 @@ export interface FleetWorkerPorts {
 export class FleetWorker {
   readonly #ports: FleetWorkerPorts
   readonly #session = new WorkerSession({ spool: new Spool(), epochSeen: 0, holding: [], random: Math.random })
-  readonly #link: NativeLink
+  readonly #link: NativeSocket
   readonly #ticker: NodeJS.Timeout
   #live: NodeJS.Timeout | undefined
   #flushing: NodeJS.Immediate | null = null
@@ -31,7 +31,7 @@ export class FleetWorker {
 
   constructor(ports: FleetWorkerPorts) {
     this.#ports = ports
-    this.#link = new NativeLink(ports.hubUrl, ports, {
+    this.#link = new NativeSocket(ports.hubUrl, ports, {
       connected: () => this.#step({ e: 'connected' }),
       closed: () => {
         clearInterval(this.#live)

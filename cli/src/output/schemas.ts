@@ -125,6 +125,13 @@ export const OUTPUT_SCHEMAS = {
   hub: z.object(started),
   worker: joined.extend({ hub: z.string() }),
   'worker --status': z.object({ workers: z.array(LocalWorker) }),
+  'worker --scheduler --status': z.looseObject({
+    worker_id: z.string(),
+    running: z.boolean(),
+    active_jobs: z.int(),
+    max_jobs: z.int(),
+    scheduler_reachable: z.boolean(),
+  }),
   'worker install': z.object({ unit: z.string(), file: z.string(), text: z.string(), started: z.boolean() }),
   'worker uninstall': z.object({ removed: z.string() }),
   run: ran,

@@ -21,7 +21,7 @@ async function look(folder: string, pid: number | null): Promise<z.infer<typeof 
   const read = await readJsonOr(join(folder, WORKER_STATUS_FILE), null).catch(() => null)
   const status = WorkerStatus.safeParse(read).data
   if (status !== undefined && (await isRunning(status))) {
-    const { processStart: _, bootId: __, ...shown } = status
+    const { processStart: _, bootId: __, node: ___, ...shown } = status
     return { folder, state: shown.connectedSince === null ? 'away' : 'connected', ...shown }
   }
   if (pid !== null) return { folder, state: 'unreadable', pid }
@@ -29,7 +29,8 @@ async function look(folder: string, pid: number | null): Promise<z.infer<typeof 
   return identity === null ? null : { folder, state: 'stopped', pid: null }
 }
 
-async function isRunning({ pid, processStart: start, bootId: boot }: WorkerStatus): Promise<boolean> {
+/** The process that wrote the status, and no later one with its number. */
+export async function isRunning({ pid, processStart: start, bootId: boot }: WorkerStatus): Promise<boolean> {
   return boot === (await bootId()) && (await processStart(pid)) === start
 }
 

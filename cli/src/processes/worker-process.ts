@@ -51,8 +51,13 @@ export function withWorkerOptions(command: Command): Command {
 }
 
 export function workerArgs(hub: string, folder: string, of: WorkerOptions): string[] {
+  return ['--hub', hub, ...workerOptionArgs(folder, of)]
+}
+
+/** All that a worker is told beside its hub. */
+export function workerOptionArgs(folder: string, of: WorkerOptions): string[] {
   return [
-    ...['--hub', hub, '--data', folder],
+    ...['--data', folder],
     ...(of.name === undefined ? [] : ['--name', of.name]),
     ...(of.maxJobs === undefined ? [] : ['--max-jobs', String(of.maxJobs)]),
     ...(of.tag ?? []).flatMap(tag => ['--tag', tag]),

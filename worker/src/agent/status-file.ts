@@ -5,21 +5,22 @@ import { WORKER_STATUS_FILE, type WorkerStatus } from '@stoker/protocol'
 /** The count of jobs may change thousands of times a second; people look once. */
 const LOOK_EVERY_MS = 1000
 
-type Fixed = Omit<WorkerStatus, 'connectedSince' | 'running'>
+type Live = Pick<WorkerStatus, 'running' | 'node'>
+type Fixed = Omit<WorkerStatus, 'connectedSince' | keyof Live>
 
 /** Keeps the worker's status readable in its data folder while the worker runs; a reader sees whole states only. */
 export class StatusFile {
   readonly #path: string
   readonly #fixed: Fixed
-  readonly #running: () => number
+  readonly #live: () => Live
   readonly #timer: NodeJS.Timeout
   #connectedSince: string | null = null
   #written = ''
 
-  constructor(folder: string, fixed: Fixed, running: () => number) {
+  constructor(folder: string, fixed: Fixed, live: () => Live) {
     this.#path = join(folder, WORKER_STATUS_FILE)
     this.#fixed = fixed
-    this.#running = running
+    this.#live = live
     this.#timer = setInterval(() => this.#write(), LOOK_EVERY_MS)
     this.#write()
   }
@@ -39,7 +40,7 @@ export class StatusFile {
     const status: WorkerStatus = {
       ...this.#fixed,
       connectedSince: this.#connectedSince,
-      running: this.#running(),
+      ...this.#live(),
     }
     const text = JSON.stringify(status)
     if (text === this.#written) return

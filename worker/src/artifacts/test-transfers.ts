@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type JobSpecInput, type Offer, parseJobSpec } from '@stoker/protocol'
 import { afterEach, beforeEach } from 'vitest'
 import { type BlobHub, startBlobHub } from '../../../net/src/content/test-blob-hub.ts'
-import { nativeContent } from '../links/native-content.ts'
+import { nativeContent } from '../links/native/native-content.ts'
 import { InputCache } from './input-cache.ts'
 
 /** Gives every test of a file a hub with content, a folder and a cache in it, all gone after it. */

@@ -1,17 +1,17 @@
 import type { Log } from '@stoker/files'
 import type { Trust } from '@stoker/net'
 import type { AttemptReport, Fence, HubMessage, OutputStream, Progress, Report } from '@stoker/protocol'
-import { NativeLink } from '../links/native-link.ts'
-import type { Delivery } from '../run/delivery.ts'
-import type { Runner, RunnerPorts } from '../run/runner.ts'
-import type { Introduction, SessionAction, SessionEvent } from '../session/session-words.ts'
-import type { SpoolBatch } from '../session/spool.ts'
-import { WorkerSession } from '../session/worker-session.ts'
+import type { Runner, RunnerPorts } from '../../run/runner.ts'
+import type { Introduction, SessionAction, SessionEvent } from '../../session/session-words.ts'
+import type { SpoolBatch } from '../../session/spool.ts'
+import { WorkerSession } from '../../session/worker-session.ts'
+import type { Link, LinkEvents } from '../link.ts'
 import { LiveReporter, type LiveSources } from './live-reporter.ts'
+import { NativeSocket } from './native-socket.ts'
 import { payloadOf } from './payload.ts'
 import type { SpoolFile } from './spool-file.ts'
 
-export interface AgentPorts {
+export interface NativePorts extends LinkEvents {
   readonly hubUrl: string
   readonly secret: string
   readonly join: string | null
@@ -25,20 +25,15 @@ export interface AgentPorts {
   readonly steadyNow: () => number
   readonly random: () => number
   readonly log: Log
-  readonly ready: () => void
-  /** Told when the hub has welcomed it, and when the connection is gone. */
-  readonly connection: (isOpen: boolean) => void
-  /** The hub refused this worker for good. */
-  readonly refused: (message: string) => void
 }
 
 /** The minor of the protocol from which hubs hear of new abilities without a new connection. */
 const HEARS_ABILITIES = 2
 
-/** The worker's talking part: carries out what the session decides, between the link, the spool file and the runner. */
-export class Agent implements Delivery {
-  readonly #ports: AgentPorts
-  readonly #link: NativeLink
+/** Our own protocol: carries out what the session decides, between the socket, the spool file and the runner. */
+export class NativeLink implements Link {
+  readonly #ports: NativePorts
+  readonly #socket: NativeSocket
   #session: WorkerSession | null = null
   #runner: Runner | null = null
   #live: LiveReporter | null = null
@@ -58,9 +53,9 @@ export class Agent implements Delivery {
   #isLeaving = false
   #emptied: (() => void)[] = []
 
-  constructor(ports: AgentPorts) {
+  constructor(ports: NativePorts) {
     this.#ports = ports
-    this.#link = new NativeLink(ports.hubUrl, ports, {
+    this.#socket = new NativeSocket(ports.hubUrl, ports, {
       connected: () => this.#step({ e: 'connected' }),
       closed: why => this.#closed(why),
       message: (message: HubMessage) => this.#step({ e: 'message', message }),
@@ -74,7 +69,7 @@ export class Agent implements Delivery {
       { ...this.#ports.sources, spoolBytes: () => spoolFile.spool.unackedBytes },
       runner,
       live => {
-        if (this.#session?.isOpen === true) this.#link.send(live)
+        if (this.#session?.isOpen === true) this.#socket.send(live)
       },
     )
     const early: SessionEvent[] = []
@@ -103,25 +98,22 @@ export class Agent implements Delivery {
     this.#live?.progress(fence, progress)
   }
 
-  /** Says what this worker can do now, unless the hub knows it. */
   tellAbilities(): void {
     const { abilities } = this.#ports.introduction
     const text = JSON.stringify(abilities)
     if (this.#session?.isOpen !== true || !this.#told.mayChange || text === this.#told.abilities) return
     this.#told = { ...this.#told, abilities: text }
-    this.#link.send({ t: 'abilities', abilities })
+    this.#socket.send({ t: 'abilities', abilities })
   }
 
   ready(fence: Fence): void {
     this.#live?.ready(fence)
   }
 
-  /** From now on every offer is declined. */
   drain(): void {
     this.#step({ e: 'drain', on: true })
   }
 
-  /** Says goodbye once everything told is durable at the hub, or when the time is up. */
   async leave(reason: string, withinMs: number): Promise<void> {
     this.#isLeaving = true
     if (this.#session !== null && !this.#session.spool.isEmpty && this.#session.isOpen) {
@@ -140,7 +132,7 @@ export class Agent implements Delivery {
     for (const timer of [this.#redial, this.#gathering]) if (timer !== null) clearTimeout(timer)
     this.#live?.stop()
     await this.#sending
-    await this.#link.close()
+    await this.#socket.close()
     this.#ports.spoolFile.close()
   }
 
@@ -176,12 +168,12 @@ export class Agent implements Delivery {
         this.#dialIn(action.inMs)
         break
       case 'hang up':
-        this.#link.hangUp()
+        this.#socket.hangUp()
         break
       case 'hello':
         this.#connection += 1
         this.#told = { abilities: JSON.stringify(introduction.abilities), mayChange: false }
-        this.#link.send({ ...introduction, devices: [...this.#ports.sources.devices()], ...action.hello })
+        this.#socket.send({ ...introduction, devices: [...this.#ports.sources.devices()], ...action.hello })
         break
       case 'batch':
         this.#send(action.batch, action.resent)
@@ -190,10 +182,10 @@ export class Agent implements Delivery {
         this.#flushIn(action.inMs)
         break
       case 'beat':
-        this.#link.send({ t: 'beat' })
+        this.#socket.send({ t: 'beat' })
         break
       case 'goodbye':
-        this.#link.send({ t: 'goodbye', reason: action.reason })
+        this.#socket.send({ t: 'goodbye', reason: action.reason })
         break
       case 'acked':
         this.#acked(action.n, action.over)
@@ -235,13 +227,13 @@ export class Agent implements Delivery {
     if (!resent) this.#ports.spoolFile.record(json)
     const connection = this.#connection
     if (batch.chunks.length === 0 && this.#pendingSends === 0) {
-      this.#link.sendReport(json, [])
+      this.#socket.sendReport(json, [])
       return
     }
     this.#pendingSends += 1
     this.#sending = this.#sending.then(async () => {
       const payload = await payloadOf(batch.chunks, fence => this.#ports.workspaces.folderOf(fence))
-      if (connection === this.#connection) this.#link.sendReport(json, payload)
+      if (connection === this.#connection) this.#socket.sendReport(json, payload)
       this.#pendingSends -= 1
     })
   }
@@ -256,7 +248,7 @@ export class Agent implements Delivery {
 
   #dialIn(inMs: number): void {
     if (this.#isLeaving) return
-    this.#redial = setTimeout(() => this.#link.dial(), inMs)
+    this.#redial = setTimeout(() => this.#socket.dial(), inMs)
   }
 
   #closed(why: string): void {

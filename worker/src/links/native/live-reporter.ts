@@ -1,22 +1,11 @@
-import {
-  type DeviceNews,
-  type Fence,
-  fenceKey,
-  type GpuSample,
-  type HostSample,
-  type Live,
-  type LiveAttempt,
-  type Progress,
-} from '@stoker/protocol'
-import type { Runner } from '../run/runner.ts'
+import { type Fence, fenceKey, type Live, type LiveAttempt, type Progress } from '@stoker/protocol'
+import type { Runner } from '../../run/runner.ts'
+import type { Sources } from '../sources.ts'
 
 /** Progress is shown soon, but a program that reports a thousand times a second costs no more than this. */
 const PROGRESS_MS = 250
 
-export interface LiveSources {
-  readonly host: () => HostSample
-  readonly gpus: () => readonly GpuSample[]
-  readonly devices: () => readonly DeviceNews[]
+export interface LiveSources extends Sources {
   readonly now: () => number
   readonly spoolBytes: () => number
   /** The owner's wish; null: as the hub says. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Chunk, Fence } from '@stoker/protocol'
-import { readRange } from '../run/read-range.ts'
+import { readRange } from '../../run/read-range.ts'
 
 /** Reads the bytes of a batch's chunks from the attempts' output files, in order. */
 export async function payloadOf(chunks: readonly Chunk[], folderOf: (fence: Fence) => string): Promise<Uint8Array[]> {

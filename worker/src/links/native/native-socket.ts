@@ -6,24 +6,24 @@ import { WebSocket } from 'ws'
 const NATIVE_PATH = '/api/v1/native'
 const DIAL_MS = 10_000
 
-export interface LinkEvents {
+export interface SocketEvents {
   readonly connected: () => void
   readonly closed: (why: string) => void
   readonly message: (message: HubMessage) => void
 }
 
 /** One connection at a time to a hub that speaks our own protocol. */
-export class NativeLink {
+export class NativeSocket {
   readonly #url: string
   readonly #headers: Record<string, string>
   readonly #agent: Agent
-  readonly #events: LinkEvents
+  readonly #events: SocketEvents
   #socket: WebSocket | null = null
 
   constructor(
     hubUrl: string,
     credentials: { readonly secret: string; readonly join: string | null; readonly trust?: Trust | undefined },
-    events: LinkEvents,
+    events: SocketEvents,
   ) {
     this.#url = new URL(NATIVE_PATH, hubUrl.replace(/^http/, 'ws')).href
     this.#agent = trustedAgent(hubUrl.startsWith('https:'), credentials.trust ?? {})

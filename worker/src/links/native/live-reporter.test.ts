@@ -1,6 +1,6 @@
 import type { HostSample, Live } from '@stoker/protocol'
 import { expect, it } from 'vitest'
-import type { Runner } from '../run/runner.ts'
+import type { Runner } from '../../run/runner.ts'
 import { LiveReporter } from './live-reporter.ts'
 
 const sources = { gpus: () => [], devices: () => [], now: () => 5, spoolBytes: () => 0, everyMs: null }

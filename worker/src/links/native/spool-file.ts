@@ -1,8 +1,8 @@
 import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs'
 import { AttemptReport, Chunk } from '@stoker/protocol'
 import { z } from 'zod'
-import { wholeLines } from '../run/whole-lines.ts'
-import { Spool, type SpoolBatch } from '../session/spool.ts'
+import { wholeLines } from '../../run/whole-lines.ts'
+import { Spool, type SpoolBatch } from '../../session/spool.ts'
 
 /** Above this the file is written anew with only what still matters. */
 const COMPACT_BYTES = 512 * 1024
