@@ -12,6 +12,7 @@ import emit
 from . import envelope, stop
 from .inputs import check, manifest_of
 from .problems import Refused, sentence_of
+from .processors import share_processors
 
 
 def run(main_file: str) -> None:
@@ -19,6 +20,7 @@ def run(main_file: str) -> None:
     folder = Path(main_file).resolve().parent
     manifest = manifest_of(folder)
     _leave_talking_to_rank_zero()
+    share_processors()
     stop.listen()
     with emit.program(worker=manifest["type"], model=os.environ.get("MODEL_NAME", "")):
         for task in emit.tasks():

@@ -72,7 +72,8 @@ def load_pretrained(folder: Path) -> PretrainedClassifier:
         raise Failed(f"model {folder.name} has a config.json but no .safetensors weights")
     import transformers
 
-    transformers.logging.set_verbosity_error()
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, ImportError) as error:
