@@ -43,12 +43,8 @@ test.each(PROGRAMS)('jobs/%s says of itself what others need to know', async nam
   }
 })
 
-test.each(['lib', ...PROGRAMS])(
-  'the tests of jobs/%s pass',
-  async (name, context) => {
-    if ('reason' in environment) return context.skip(environment.reason)
-    const { stderr } = await run(environment.python, ['-B', '-m', 'unittest'], { cwd: join(import.meta.dirname, name) })
-    expect(stderr).toMatch(/Ran [1-9]\d* tests? in .*\n\nOK\n$/)
-  },
-  SUITE_MS,
-)
+test.for(['lib', ...PROGRAMS])('the tests of jobs/%s pass', { timeout: SUITE_MS }, async (name, context) => {
+  if ('reason' in environment) return context.skip(environment.reason)
+  const { stderr } = await run(environment.python, ['-B', '-m', 'unittest'], { cwd: join(import.meta.dirname, name) })
+  expect(stderr).toMatch(/Ran [1-9]\d* tests? in .*\n\nOK\n$/)
+})
