@@ -43,14 +43,19 @@ class FineTuning(unittest.TestCase):
         self.assertEqual([one["prediction"] for one in told["predictions"]], ["good", "bad"])
 
     def test_a_model_and_a_dataset_that_do_not_fit_are_told(self) -> None:
-        digits_in(self.folder / "digits", 20, 10)
-        tiny_bert(self.folder / "bert")
-        ran = run("fine_tuning", self.folder, {"baseModel": "bert", "dataset": "digits"})
-        self.assertEqual(ran.finish["error"], "the base model takes texts, dataset digits has images")
-        for file in (self.folder / "bert").glob("*.safetensors"):
+        from fit import fitted
+        from stoker_job.data.open import read_dataset
+        from stoker_job.models.pretrained import load_pretrained
+        from stoker_job.problems import Failed
+
+        digits = read_dataset("digits", digits_in(self.folder / "digits", 20, 10), 0)
+        bert = tiny_bert(self.folder / "bert")
+        with self.assertRaisesRegex(Failed, "the base model takes texts, dataset digits has images"):
+            fitted(load_pretrained(bert), digits, 0)
+        for file in bert.glob("*.safetensors"):
             file.unlink()
-        ran = run("fine_tuning", self.folder, {"baseModel": "bert", "dataset": "digits"})
-        self.assertEqual(ran.finish["error"], "model bert has a config.json but no .safetensors weights")
+        with self.assertRaisesRegex(Failed, "model bert has a config.json but no .safetensors weights"):
+            load_pretrained(bert)
 
 
 if __name__ == "__main__":

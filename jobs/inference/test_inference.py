@@ -1,10 +1,13 @@
 """Asks models that were made by the same libraries, and compares with asking them directly."""
 
+import contextlib
 import json
+import os
 import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "lib"))
 
@@ -13,7 +16,9 @@ from PIL import Image
 from program_run import DIGITS, run
 from sample_data import tiny_bert
 from stoker_job.data.open import read_dataset
+from stoker_job.models import open_model
 from stoker_job.models.own import designed_for, load_own
+from stoker_job.problems import Failed, Refused
 
 
 class Images(unittest.TestCase):
@@ -46,12 +51,18 @@ class Images(unittest.TestCase):
         self.assertEqual(ran.code, 0)
 
     def test_missing_weights_are_told(self) -> None:
-        self.assertIn("model gone does not exist; the job's folder has", run("inference", self.folder, {"model": "gone", "input": "x"}).finish["error"])
-        self.assertIn("the input model is missing and MODEL_PATH has no model", run("inference", self.folder, {"input": "x"}).finish["error"])
-        (self.folder / "empty").mkdir()
-        (self.folder / "empty/notes.txt").write_text("")
-        error = run("inference", self.folder, {"input": "x"}, MODEL_PATH=str(self.folder / "empty")).finish["error"]
-        self.assertIn("model empty has notes.txt, it needs model.safetensors", error)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        (empty / "notes.txt").write_text("")
+        cases = [
+            ("gone", "", "model gone does not exist; the job's folder has"),
+            (None, "", "the input model is missing and MODEL_PATH has no model"),
+            (None, str(empty), "model empty has notes.txt, it needs model.safetensors"),
+        ]
+        self.enterContext(contextlib.chdir(self.folder))
+        for name, path, sentence in cases:
+            with mock.patch.dict(os.environ, MODEL_PATH=path), self.assertRaisesRegex((Failed, Refused), sentence):
+                open_model("model", name, None)
 
 
 class Texts(unittest.TestCase):

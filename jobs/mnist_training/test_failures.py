@@ -37,13 +37,6 @@ class Failures(unittest.TestCase):
         self.assertIn("Traceback", ran.finish["result"]["errorDetails"])
         self.assertEqual(ran.named("checkpoint"), [])
 
-    def test_labels_that_are_fewer_than_the_images_are_counted(self) -> None:
-        digits_in(self.folder / "mnist", 300, 50)
-        digits_in(self.folder / "fewer", 200, 50)
-        (self.folder / "fewer/train-labels-idx1-ubyte").replace(self.folder / "mnist/train-labels-idx1-ubyte")
-        ran = self.failed(run("mnist_training", self.folder, {"dataset": "mnist"}))
-        self.assertEqual(ran.finish["error"], "dataset mnist has 300 training examples and 200 labels, there must be one for each")
-
     def test_a_missing_package_is_named(self) -> None:
         (self.folder / "torch.py").write_text("raise ModuleNotFoundError(name='torch')")
         ran = self.failed(ended(start("mnist_training", self.folder, {}, PYTHONPATH=str(self.folder))))

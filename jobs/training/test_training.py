@@ -27,17 +27,16 @@ class Training(unittest.TestCase):
         self.assertEqual(result["trainingMetrics"], again["trainingMetrics"])
         self.assertEqual(weights(result), weights(again))
 
-    def test_images_are_learned_better_than_by_guessing_and_another_seed_gives_other_weights(self) -> None:
+    def test_images_are_learned_better_than_by_guessing(self) -> None:
         digits_in(self.folder / "digits", 400, 100)
-        first, other = (run("training", self.folder, {"dataset": "digits", "epochs": 2, "batch_size": 20, "seed": seed}).result for seed in (0, 1))
-        self.assertGreaterEqual(first["finalMetrics"]["finalAccuracy"], 0.6)
-        self.assertLess(first["trainingMetrics"][1]["trainLoss"], first["trainingMetrics"][0]["trainLoss"])
-        self.assertNotEqual(weights(first), weights(other))
+        result = run("training", self.folder, {"dataset": "digits", "epochs": 2, "batch_size": 20}).result
+        self.assertGreaterEqual(result["finalMetrics"]["finalAccuracy"], 0.6)
+        self.assertLess(result["trainingMetrics"][1]["trainLoss"], result["trainingMetrics"][0]["trainLoss"])
 
     def test_a_dataset_is_needed_and_sizes_are_known(self) -> None:
         self.assertIn("the input dataset is missing", run("training", self.folder, {}).finish["error"])
         ran = run("training", self.folder, {"dataset": "x", "model_size": "smal"})
-        self.assertEqual(ran.finish["error"], 'model_size is the text "smal", this program knows small, medium, large; did you mean small?')
+        self.assertEqual(ran.finish["error"], 'model_size is the text "smal", it must be one of small, medium, large; did you mean small?')
 
 
 def weights(result: dict) -> str:

@@ -4,7 +4,6 @@ from typing import Any
 
 from stoker_job.data import open_dataset
 from stoker_job.inputs import Inputs
-from stoker_job.models.networks import IMAGE_SIZES
 from stoker_job.models.own import designed_for
 from stoker_job.ranks import joined
 from stoker_job.repeatable import be_repeatable
@@ -12,11 +11,10 @@ from stoker_job.training import CHECKPOINT, plan_of, train, trainer_of
 
 
 def work(inputs: Inputs) -> dict[str, Any]:
-    size = inputs.choice("model_size", list(IMAGE_SIZES))
     be_repeatable()
     data = open_dataset(inputs["dataset"], inputs["dataset_sha256"], inputs["seed"])
     with joined() as ranks:
-        model = designed_for(data, size, inputs["seed"])
+        model = designed_for(data, inputs["model_size"], inputs["seed"])
         trained = train(trainer_of(model, data, plan_of(inputs, "adamw"), ranks), data, f"training on {data.name}")
     last = trained.last
     return {

@@ -31,7 +31,7 @@ def write(state: dict[str, Any], step: int) -> Path:
 
 def remove_all() -> None:
     """When the work is done and its end is an artifact, the way there is of no use; a folder of others is left to them."""
-    if "CHECKPOINT_DIR" in os.environ:
+    if os.environ.get("CHECKPOINT_DIR"):
         return
     for old in _newest_first(folder()):
         old.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from typing import Any
 from .artifacts import listed
 
 _PACKAGES = ("torch", "numpy", "safetensors", "transformers", "pillow")
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 _RAPL = Path("/sys/class/powercap")
 
 
@@ -26,7 +27,7 @@ class Measured:
         return {
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "seconds": round(time.monotonic() - self._start, 3),
-            "peakMemoryBytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+            "peakMemoryBytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT,
             "peakGpuMemoryBytes": _peak_gpu_bytes(),
             "energy": self._used(),
             "versions": _versions(),

@@ -20,13 +20,6 @@ class Inputs:
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
 
-    def choice(self, name: str, known: list[str]) -> str:
-        """A text that must be one of a few."""
-        value = self._values[name]
-        if value not in known:
-            raise Refused(f"{name} is {shown(value)}, this program knows {', '.join(known)}{_nearest(str(value), known)}")
-        return value
-
 
 def manifest_of(folder: Path) -> dict[str, Any]:
     """What the program says about itself: type, title, inputs, needs, sessions."""
@@ -51,8 +44,11 @@ def _value(name: str, value: Any, rule: dict[str, Any]) -> Any:
     kind = rule["type"]
     if not _is(kind, value):
         raise Refused(f"{name} is {shown(value)}, it must be {_KINDS[kind]}{_limits(rule)}")
-    if value < rule.get("min", value) or value > rule.get("max", value) if kind in ("integer", "number") else False:
+    if kind in ("integer", "number") and not rule.get("min", value) <= value <= rule.get("max", value):
         raise Refused(f"{name} is {shown(value)}, it must be {_KINDS[kind]}{_limits(rule)}")
+    choices = rule.get("choices", [value])
+    if value not in choices:
+        raise Refused(f"{name} is {shown(value)}, it must be one of {', '.join(choices)}{_nearest(str(value), choices)}")
     if kind == "integer":
         return int(value)
     return float(value) if kind == "number" else value

@@ -22,7 +22,7 @@ def sentence_of(error: BaseException) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return f"the disk is full while writing {error.filename or 'a file'}: give the job more disk"
     if is_lost_rank(error):
-        return f"another rank of this job is gone ({first_line(error)}): its own output says why"
+        return "another rank of this job is gone: its own output says why"
     return f"{type(error).__name__}: {first_line(error)}".rstrip(": ")
 
 
