@@ -12,7 +12,7 @@ from typing import Any
 
 JOBS = Path(__file__).resolve().parents[1]
 DIGITS = JOBS.parent / "tests" / "data" / "mnist"
-TIMEOUT_SECONDS = 110
+TIMEOUT_SECONDS = 300
 
 
 @dataclass(frozen=True)
