@@ -9,7 +9,7 @@ const run = promisify(execFile)
 const PROGRAMS = ['mnist_training', 'training', 'fine_tuning', 'inference', 'compute']
 /** The first run installs PyTorch. */
 const INSTALL_MS = 25 * 60_000
-/** Some twenty seconds on an idle machine. */
+/** The longest took 270 s where eight programs shared each core. */
 const SUITE_MS = 15 * 60_000
 
 let environment: MlEnvironment
