@@ -20,6 +20,7 @@ const SLOW = [
     'containers*',
     'session-run',
     'process-executor',
+    'environments-*',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
   'jobs/*.test.ts',
