@@ -27,9 +27,9 @@ const issuesOf = (input: Record<string, unknown>, more = {}) =>
 
 it('an input that fits is taken, and what is left out is the program’s to choose', () => {
   expect(issuesOf({ dataset: 'x' })).toEqual([])
-  expect(
-    issuesOf({ dataset: 'x', epochs: 10, rate: 0.5, mode: 'a', items: [1], more: { a: 1 }, any: false }),
-  ).toEqual([])
+  expect(issuesOf({ dataset: 'x', epochs: 10, rate: 0.5, mode: 'a', items: [1], more: { a: 1 }, any: false })).toEqual(
+    [],
+  )
 })
 
 it.each([

@@ -24,7 +24,7 @@ it.each(['six', 'torch[opt]==2.1,<3', 'a (>=1)', 'a>=1;python_version<"3.12"', '
   expect(namesOnlyPackages(line)).toBe(true)
 })
 
-it.each(['-e .', '--index-url https://x', 'a @ https://h/a.whl', './a', '/a.whl', 'git+https://h/a', 'a==${X}', 'a;b/c'])(
+it.each(['-e .', '--index-url https://x', 'a @ https://h/a.whl', './a', '/a.whl', 'git+https://h/a', 'a==$X', 'a;b/c'])(
   '%j does more than name a package',
   line => {
     expect(namesOnlyPackages(line)).toBe(false)

@@ -1,5 +1,6 @@
 /** A package by name, with extras, versions and a marker: nothing that runs code of its own or leads elsewhere. */
-const PLAIN = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*(?:[(<>=!~](?:(?! -)[^@/\\$])*)?(?:;[^@/\\$]*)?$/
+const PLAIN =
+  /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?\s*(?:\[[A-Za-z0-9._,\s-]*\])?\s*(?:[(<>=!~](?:(?! -)[^@/\\$])*)?(?:;[^@/\\$]*)?$/
 /** Pins what is fetched, and does nothing else. */
 const HASH = / --hash=\w+:[0-9a-f]+(?= |$)/g
 
@@ -8,7 +9,12 @@ export function normalRequirements(text: string): string {
   const lines = text
     .replace(/\\\r?\n/g, ' ')
     .split(/\r\n|\r|\n/)
-    .map(line => line.replace(/(^|\s)#.*$/, '').replace(/\s+/g, ' ').trim())
+    .map(line =>
+      line
+        .replace(/(^|\s)#.*$/, '')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
     .filter(line => line !== '')
   const options = lines.filter(line => line.startsWith('-'))
   const packages = lines.filter(line => !line.startsWith('-')).map(normalPackage)

@@ -43,7 +43,9 @@ function changes<T extends object>(of: T, others: { readonly [K in keyof T]-?: r
 }
 
 it('tells apart jobs that differ in anything the scheduler or the terms know', () => {
-  expect(Object.keys(Shape.shape).sort()).toEqual([...Object.keys(SHAPE), 'session', 'unverified', 'environment', 'interpreter'].sort())
+  expect(Object.keys(Shape.shape).sort()).toEqual(
+    [...Object.keys(SHAPE), 'session', 'unverified', 'environment', 'interpreter'].sort(),
+  )
   expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
   const texts = ['', 'null', 'a', '"a"', '|']
   const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]

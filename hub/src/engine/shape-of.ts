@@ -115,7 +115,8 @@ export function bucketKey(
   const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${shape.gpuDifficulty ?? ''}|${gpuSharing}|${cpusMilli}|${memoryMb}`
   const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}|${shape.session === true}`
   const { type, uses = NONE, unverified, environment = '', interpreter = '' } = shape
-  const program = type === undefined ? '' : `${type}|${uses.join()}|${unverified === true}|${environment}|${interpreter}`
+  const program =
+    type === undefined ? '' : `${type}|${uses.join()}|${unverified === true}|${environment}|${interpreter}`
   const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}|${program}`
   const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`
   const { timeoutMs, lostAfterMs, retryMax, retryOn, retryInitialMs, retryMaxMs } = terms

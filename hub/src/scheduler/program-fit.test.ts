@@ -18,7 +18,10 @@ const placeOf = (house: TestHouse, spec: Parameters<typeof aJob>[0]) => {
   return house.state.active.get(job)?.claim.worker
 }
 
-describe.each([['packed', undefined], ['spread', spread]] as const)('with policy %s', (_, policy) => {
+describe.each([
+  ['packed', undefined],
+  ['spread', spread],
+] as const)('with policy %s', (_, policy) => {
   it('a program goes first to a worker that has its packages, then to any that can install them', () => {
     const house = new TestHouse(policy)
     house.join(worker('a', state('installable')))
@@ -49,8 +52,16 @@ describe.each([['packed', undefined], ['spread', spread]] as const)('with policy
 it.each([
   [worker('w', state('impossible', 'needs a GPU, this machine has none')), { type: 'rag' }, /w cannot: needs a GPU/],
   [worker('w', {}), { type: 'rag' }, /w cannot: it brings no program of that type/],
-  [worker('w', {}), { command: 'x', environment: { requirements: 'six', python: '3.12' } }, /Python 3.12, w has 3.11.7/],
-  [worker('w', {}, []), { command: 'x', environment: { requirements: 'six', python: '3.1' } }, /Python 3.1, w has none/],
+  [
+    worker('w', {}),
+    { command: 'x', environment: { requirements: 'six', python: '3.12' } },
+    /Python 3.12, w has 3.11.7/,
+  ],
+  [
+    worker('w', {}, []),
+    { command: 'x', environment: { requirements: 'six', python: '3.1' } },
+    /Python 3.1, w has none/,
+  ],
 ] as const)('a worker that cannot run a program is never given it, for a reason', (hello, spec, words) => {
   const house = new TestHouse()
   house.join(hello)

@@ -5,7 +5,7 @@ import { Workbench } from '../executors/workbench.ts'
 import { findPythons } from '../probe/python.ts'
 import { type BuildMeans, buildMeans } from './build-means.ts'
 import type { EnvironmentStore } from './environment-store.ts'
-import { EnvironmentBench, aWatch } from './test-environments.ts'
+import { aWatch, EnvironmentBench } from './test-environments.ts'
 
 const ABILITIES = {
   ...{ executors: ['process' as const], sandbox: true, unsandboxed: true, internet: true, hostNetwork: false },
@@ -86,4 +86,3 @@ describe.each(['sandbox', 'none'] as const)('environments made by pip with isola
     expect(await readdir(store.shelf.building)).toEqual([])
   })
 })
-

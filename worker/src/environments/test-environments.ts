@@ -14,7 +14,8 @@ const MEANS: BuildMeans = { isolation: 'none', network: 'host', env: {}, visible
 /** An installer under the hand of a test: it installs what it is told, when it is told. */
 export class FakeInstaller implements Executor {
   readonly orders: LaunchOrder[] = []
-  readonly #running: { readonly order: LaunchOrder; readonly end: (exit: Partial<Exit>) => void; grew: () => void }[] = []
+  readonly #running: { readonly order: LaunchOrder; readonly end: (exit: Partial<Exit>) => void; grew: () => void }[] =
+    []
 
   async start(order: LaunchOrder): Promise<Execution> {
     this.orders.push(order)

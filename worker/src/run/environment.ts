@@ -9,6 +9,8 @@ export interface Surroundings {
   /** Of the worker: PATH always but in containers, HOME only for programs that run as the worker's own user. */
   readonly workerEnv: Readonly<Record<string, string | undefined>>
   readonly python: string | null
+  /** The virtual environment that Python is of, if it is of one. */
+  readonly virtualEnv?: string | null | undefined
   readonly modelsFolder: string
   /** Secrets the spec asked for as variables. */
   readonly secretEnv?: Readonly<Record<string, string>> | undefined
@@ -46,6 +48,7 @@ function hostEnv(surroundings: Surroundings): Record<string, string> {
     LANG: 'C.UTF-8',
     ...Object.fromEntries(inherited),
     PATH: pathOf(surroundings),
+    ...(surroundings.virtualEnv ? { VIRTUAL_ENV: surroundings.virtualEnv } : {}),
     HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
   }
 }

@@ -2,6 +2,7 @@ import type { ArtifactEntry, EndedReport, Offer } from '@stoker/protocol'
 import type { Transfers } from '../artifacts/transfers.ts'
 import type { Delivery } from './delivery.ts'
 import { collectOutputs, uploadOutputs } from './outputs.ts'
+import { PROGRAM_OUTPUTS } from './program-outputs.ts'
 
 /** How long a canceled attempt may still bring out what its program left. */
 const CANCELED_MS = 60_000
@@ -79,7 +80,9 @@ export class OutputsStep {
 }
 
 function whole(report: EndedReport, kept: readonly ArtifactEntry[], unmatched: readonly string[]): EndedReport {
-  const missing = unmatched.map(glob => `no file matches ${JSON.stringify(glob)}`)
+  const missing = unmatched
+    .filter(glob => glob !== PROGRAM_OUTPUTS)
+    .map(glob => `no file matches ${JSON.stringify(glob)}`)
   return { ...report, artifacts: sorted(kept), note: joined(report.note, ...missing) }
 }
 
