@@ -31,7 +31,7 @@ it('a job whose input its program would refuse is refused at the door, with its 
   expect(wrong.json).toMatchObject({
     code: 'spec.invalid',
     errors: [
-      { path: 'input.data', message: expect.stringContaining('unknown input "data"; did you mean "dataset"?') },
+      { path: 'input.data', message: 'unknown input "data" (fine-tuning has: epochs, dataset)' },
       { path: 'input.epochs', message: 'found 0; allowed: integer from 1' },
       { path: 'input.dataset', message: 'missing; allowed: string' },
     ],
@@ -41,7 +41,6 @@ it('a job whose input its program would refuse is refused at the door, with its 
   const sweep = await submit({ type: 'fine-tuning', input: { epochs: 1 }, array: { from: 1, to: 2 } })
   expect(sweep.json).toMatchObject({ errors: [{ path: 'input.dataset' }] })
 })
-expect(sweep.status).toBe(400)
 
 it('a job gets what its program needs, and of a type nobody describes nothing is refused', async () => {
   const { json } = await submit({ type: 'fine-tuning', input: { dataset: 'x' } })

@@ -11,32 +11,32 @@ export const A_PYTHON = { path: '/usr/bin/python3', version: '3.11.2', prefix: '
 export const aWish = (requirements: string) => ({ requirements, python: A_PYTHON })
 const MEANS: BuildMeans = { isolation: 'none', network: 'host', env: {}, visiblePaths: [] }
 
+interface Running {
+  readonly order: LaunchOrder
+  readonly sizes: { stdout: number; stderr: number }
+  end: (exit: Partial<Exit>) => void
+  tell: () => void
+}
+
 /** An installer under the hand of a test: it installs what it is told, when it is told. */
 export class FakeInstaller implements Executor {
   readonly orders: LaunchOrder[] = []
-  readonly #running: { readonly order: LaunchOrder; readonly end: (exit: Partial<Exit>) => void; grew: () => void }[] =
-    []
+  #last: Running | null = null
 
   async start(order: LaunchOrder): Promise<Execution> {
-    this.orders.push(order)
-    const sizes = { stdout: 0, stderr: 0 }
-    let end = (_: Partial<Exit>) => {}
-    let listener = () => {}
+    const running: Running = { order, sizes: { stdout: 0, stderr: 0 }, end: () => {}, tell: () => {} }
     const ended = new Promise<Exit>(resolve => {
-      end = exit => resolve({ ...ENDED, ...exit })
+      running.end = exit => resolve({ ...ENDED, ...exit })
     })
-    this.#running.push({
-      order,
-      end,
-      grew: () => listener(),
-    })
+    this.#last = running
+    this.orders.push(order)
     return {
       ...NOTHING,
-      ...{ key: order.key, folder: order.folder, ended, sizes },
-      onOutput: tell => {
-        listener = () => tell(sizes)
+      ...{ key: order.key, folder: order.folder, ended, sizes: running.sizes },
+      onOutput: listener => {
+        running.tell = () => listener({ ...running.sizes })
       },
-      stop: () => end({ exitCode: null, signal: 'SIGTERM', stoppedBy: 'canceled' }),
+      stop: () => running.end({ exitCode: null, signal: 'SIGTERM', stoppedBy: 'canceled' }),
     }
   }
 
@@ -45,26 +45,28 @@ export class FakeInstaller implements Executor {
 
   /** The latest installation says something. */
   async says(stream: 'stdout' | 'stderr', text: string): Promise<void> {
-    const last = this.#running.at(-1)
-    if (last === undefined) throw new Error('nothing is installed now')
-    await appendFile(join(last.order.folder, stream), text)
-    const execution = last
-    execution.grew()
+    const { order, sizes, tell } = this.#running
+    await appendFile(join(order.folder, stream), text)
+    sizes[stream] += Buffer.byteLength(text)
+    tell()
   }
 
   async succeeds(packages: readonly string[] = ['six-1.17.0'], bytes = 10): Promise<void> {
-    const last = this.#running.at(-1)
-    if (last === undefined) throw new Error('nothing is installed now')
-    const env = join(last.order.folder, 'work', 'env')
+    const env = join(this.#running.order.folder, 'work', 'env')
     await mkdir(join(env, 'bin'), { recursive: true })
     await writeFile(join(env, 'content'), 'x'.repeat(bytes))
-    await appendFile(join(last.order.folder, 'stdout'), `${JSON.stringify({ packages })}\n`)
-    last.end({})
+    await this.says('stdout', `${JSON.stringify({ packages })}\n`)
+    this.#running.end({})
   }
 
   async fails(words: string): Promise<void> {
     await this.says('stderr', words)
-    this.#running.at(-1)?.end({ exitCode: 1 })
+    this.#running.end({ exitCode: 1 })
+  }
+
+  get #running(): Running {
+    if (this.#last === null) throw new Error('nothing is installed now')
+    return this.#last
   }
 }
 
