@@ -14,7 +14,7 @@ const CANCELED_MS = 60_000
 export class OutputsStep {
   readonly #offer: Offer
   readonly #folder: string
-  readonly #transfers: Transfers
+  readonly transfers: Transfers
   readonly #delivery: Delivery
   /** There while outputs are brought out. */
   #stop: AbortController | null = null
@@ -25,7 +25,7 @@ export class OutputsStep {
   constructor(offer: Offer, folder: string, transfers: Transfers, delivery: Delivery) {
     this.#offer = offer
     this.#folder = folder
-    this.#transfers = transfers
+    this.transfers = transfers
     this.#delivery = delivery
   }
 
@@ -69,7 +69,7 @@ export class OutputsStep {
       const percent = all === 0 ? 100 : Math.floor((100 * there) / all)
       this.#delivery.progress(fence, { percent, operation: 'uploading outputs', metrics: {} })
     }
-    return uploadOutputs(this.#offer, this.#folder, collected, this.#transfers, { signal, onBytes }, kept)
+    return uploadOutputs(this.#offer, this.#folder, collected, this.transfers, { signal, onBytes }, kept)
   }
 
   #startTimer(stop: AbortController): void {

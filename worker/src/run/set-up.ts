@@ -14,7 +14,7 @@ import {
 import { realMounts } from './container-mounts.ts'
 import { containerOrder, MODELS_TARGET } from './container-order.ts'
 import { Declined } from './declined.ts'
-import { programEnv } from './environment.ts'
+import { programEnv, RESUME_FOLDER } from './environment.ts'
 import { chooseIsolation, type Isolation } from './isolation.ts'
 import { PROGRAMS_TARGET, programArgv } from './program.ts'
 import { inRanks, rankMounts, rankPaths } from './ranks.ts'
@@ -57,14 +57,15 @@ export async function setUpProgram(
   const { files, model, container } = offer.spec
   const program = programOf(offer.spec, supply)
   const needsPackages = requirementsOf(offer.spec, program) !== ''
-  const mayTakeLong = files.length > 0 || model !== null || container !== null || needsPackages
+  const { resume } = offer
+  const mayTakeLong = files.length > 0 || resume !== undefined || model !== null || container !== null || needsPackages
   return unlessSilent({ what: 'the set-up', ms: SETUP_STALL_MS }, async (_, alive) => {
     const folder = isAgain ? await workspaces.makeAgain(offer) : workspaces.make(offer)
     if (mayTakeLong) workspaces.fetching(offer.fence)
     const watch = { signal, alive }
     const engine = await engineFor(offer, ports, watch)
     const modelFolder = await bringModel(offer, ports, watch)
-    if (files.length > 0) await bringInputs(offer, folder, ports, watch)
+    if (files.length > 0 || resume !== undefined) await bringInputs(withResume(offer), folder, ports, watch)
     const log = new SetUpLog(offer, folder, ports.delivery)
     const interpreter = await bringInterpreter(offer, folder, program, python, { ...ports, supply, log }, watch)
     const place = { workFolder: join(folder, 'work'), python: interpreter?.path ?? null }
@@ -106,6 +107,17 @@ function programsMount({ folder }: ProgramSupply) {
   return { source: folder, target: PROGRAMS_TARGET, readOnly: true }
 }
 
+/** What an earlier attempt left is brought like the job's own files. */
+function withResume(offer: Offer): Offer {
+  const left = (offer.resume?.files ?? []).map(file => ({
+    ...file,
+    path: `${RESUME_FOLDER}/${file.path}`,
+    unpack: null,
+    executable: false,
+  }))
+  return { ...offer, spec: { ...offer.spec, files: [...offer.spec.files, ...left] } }
+}
+
 interface Prepared {
   readonly choice: Isolation
   readonly order: ContainerOrder | null
@@ -141,6 +153,7 @@ function start(
         modelsFolder: order === null ? modelFolder : MODELS_TARGET,
         gpus: mine,
         secretEnv: secrets.env,
+        workFolder: choice.isolation === 'none' ? join(folder, 'work') : '/work',
         opener,
       }),
     },

@@ -249,6 +249,7 @@ export class WorkerSession {
   }
 
   #note(report: AttemptReport): void {
+    if (report.kind === 'checkpoint') return
     const key = fenceKey(report.fence)
     const held = this.#held.get(key)
     const state = report.kind === 'declined' ? 'ended' : report.kind
