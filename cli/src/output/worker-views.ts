@@ -31,6 +31,7 @@ export const workerDetailView: View<WorkerDetail> = {
       hardware.gpuNote ?? '',
       `programs: ${abilities.executors.includes('process') ? isolationText(abilities) : 'none, inline types only'}`,
       ...containerLines(abilities.containers),
+      ...typeLines(abilities.types),
       abilities.note ?? '',
       ...jobs,
     ]
@@ -68,6 +69,16 @@ function containerLines(containers: WorkerDetail['abilities']['containers']): st
     allowedMounts.length === 0 ? 'no mounts' : `mounts below ${allowedMounts.join(' ')}`,
   ]
   return [facts.filter(fact => fact !== '').join(', ')]
+}
+
+/** Which programs run there, and why not the others. */
+function typeLines(types: WorkerDetail['abilities']['types'] = {}): string[] {
+  const named = (wanted: string) => Object.entries(types).filter(([, { state }]) => state === wanted)
+  const able = (['ready', 'installable'] as const).flatMap(state => {
+    const found = named(state).map(([type]) => type)
+    return found.length === 0 ? [] : [`${state}: ${found.join(', ')}`]
+  })
+  return [...able, ...named('impossible').map(([type, { reason }]) => `no ${type}: ${reason ?? 'unknown'}`)]
 }
 
 function isolationText(abilities: WorkerDetail['abilities']): string {
