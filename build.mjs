@@ -1,9 +1,10 @@
 import { cp, mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { build } from 'esbuild'
 
 const OUT = 'cli/dist'
-const KEEPER = 'worker/src/executors'
+/** Python that the worker starts lies beside it. */
+const PYTHON = ['worker/src/executors', 'worker/src/environments']
 
 /** CommonJS dependencies inside an ES module bundle still ask for `require`. */
 const banner = {
@@ -69,11 +70,28 @@ await Promise.all([
       'sqlite-thread': 'hub/src/store/sqlite/sqlite-thread.ts',
       worker: 'worker/src/main.ts',
       doctor: 'worker/src/doctor/main.ts',
+      environments: 'worker/src/env/main.ts',
       sim: 'sim/src/main.ts',
     },
   }),
 ])
-for (const name of await readdir(KEEPER)) if (name.endsWith('.py')) await cp(join(KEEPER, name), join(OUT, name))
+for (const folder of PYTHON)
+  for (const name of await readdir(folder)) if (name.endsWith('.py')) await cp(join(folder, name), join(OUT, name))
 await cp('hub/src/gateways/trainforge/trainforge-runner.py', join(OUT, 'trainforge-runner.py'))
+await copyPrograms()
 await cp('jobs/starter', join(OUT, 'starter'), { recursive: true })
 await cp('jobs/emit/emit.py', join(OUT, 'starter', 'emit.py'))
+
+/** Programs of job types, and what they share; their tests and images are for those who build them. */
+async function copyPrograms() {
+  const left = /^(test.*|tests|__pycache__|Dockerfile|build\.sh|README\.md|.*\.test\.ts|.*\.pyc)$/
+  const folders = (await readdir('jobs', { withFileTypes: true })).filter(entry => entry.isDirectory())
+  for (const { name } of folders) {
+    const entries = await readdir(join('jobs', name))
+    if (name !== 'lib' && name !== 'emit' && !entries.includes('program.json')) continue
+    await cp(join('jobs', name), join(OUT, 'jobs', name), {
+      recursive: true,
+      filter: source => !left.test(basename(source)),
+    })
+  }
+}

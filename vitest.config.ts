@@ -21,6 +21,7 @@ const SLOW = [
     'session-run',
     'process-executor',
     '*-link',
+    'environments-*',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
   'jobs/*.test.ts',

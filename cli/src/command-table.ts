@@ -57,6 +57,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   entry(JOBS, 'program', 'write a program, and check how it speaks', () => import('./commands/program.ts')),
   entry(JOBS, 'presets', 'list, show and check presets of jobs', () => import('./commands/presets.ts')),
   entry(FLEET, 'workers', 'list workers, or show one', () => import('./commands/workers.ts')),
+  entry(FLEET, 'env', 'list, install and remove Python packages for jobs here', () => import('./commands/env.ts')),
   entry(FLEET, 'drain', 'let a worker finish its jobs and take no more', () => import('./commands/drain.ts')),
   entry(FLEET, 'resume', 'let a drained worker take jobs again', () => import('./commands/resume.ts')),
   entry(FLEET, 'join', 'print a line that makes another machine a worker', () => import('./commands/join.ts')),

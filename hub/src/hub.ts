@@ -32,6 +32,7 @@ import { openOpenAi } from './openai-door.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
+import { readProgramBook } from './programs/program-book.ts'
 import { openQubix } from './qubix-door.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
@@ -186,6 +187,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     ...ORDINARY_LIMITS,
     perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
   }
+  const programsFolder = options.programs ?? import.meta.dirname
   const shared = {
     engine,
     queries: store.queries,
@@ -227,7 +229,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     limits,
     listeners,
     warmthOf: presets.warmthOf,
-    workerBundle: workerBundleIn(options.programs ?? import.meta.dirname),
+    workerBundle: workerBundleIn(programsFolder),
+    programs: await readProgramBook(join(programsFolder, 'jobs')),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({

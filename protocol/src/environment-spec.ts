@@ -33,6 +33,8 @@ interface Asked {
   readonly ranks?: unknown
   readonly image?: unknown
   readonly session?: unknown
+  readonly command?: unknown
+  readonly type?: unknown
 }
 
 /** Only a program of its own has packages and ranks; an image brings its packages along. */
@@ -43,6 +45,9 @@ export function checkEnvironment(asked: Asked, isProgram: boolean): SpecIssue[] 
       issues.push({ path, message: `found ${path}; only a job that starts a program of its own has one` })
   if (asked.environment !== undefined && asked.image !== undefined)
     issues.push({ path: 'environment', message: 'found environment and image; an image brings its packages with it' })
+  const isOwnCommand = asked.command === undefined && (asked.type ?? 'command') === 'command'
+  if (asked.ranks !== undefined && asked.image !== undefined && isOwnCommand)
+    issues.push({ path: 'ranks', message: 'found ranks and no command; what an image starts by itself is not known' })
   if (asked.ranks !== undefined && asked.session !== undefined)
     issues.push({ path: 'ranks', message: 'found ranks and session; the lines of a session go to one process' })
   return issues

@@ -266,3 +266,15 @@ describe('a job spec', () => {
     expect(Object.keys(issuesOf(value))).toEqual(['(whole)'])
   })
 })
+
+it('ranks need a command that is known', () => {
+  const issuesOf = (spec: object) => {
+    const parsed = parseJobSpec({ ranks: 2, ...spec })
+    return parsed.ok ? [] : parsed.issues
+  }
+  expect(issuesOf({ image: 'a' })).toEqual([
+    { path: 'ranks', message: 'found ranks and no command; what an image starts by itself is not known' },
+  ])
+  expect(issuesOf({ image: 'a', command: 'x' })).toEqual([])
+  expect(issuesOf({ image: 'a', type: 'training' })).toEqual([])
+})

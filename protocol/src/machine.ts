@@ -117,6 +117,8 @@ export const Abilities = z.object({
   containers: Containers.optional(),
   /** Of the types whose programs come with it; absent: it has none. */
   types: z.record(z.string(), TypeAbility).optional(),
+  /** Of the sets of packages that are installed, by the hash of their requirements. */
+  environments: z.array(z.string()).optional(),
   /** Absent: it is one of ours. */
   foreign: Foreign.optional(),
 })

@@ -3,6 +3,7 @@ import type { Abilities } from '@stoker/protocol'
 import type { WorkerConfig } from './config.ts'
 import { probeSandbox } from './executors/probe-sandbox.ts'
 import type { EngineState } from './probe/engine/engine-watch.ts'
+import type { ProgramBoard } from './programs/program-board.ts'
 
 /** What does not change while the worker runs: whether programs can run, and how far they are kept apart. */
 export async function programAbilities(
@@ -38,4 +39,13 @@ export function withEngine(programs: Abilities, { containers, note }: EngineStat
   const notes = [programs.note, note].filter(one => one !== null).join('; ')
   const all = { ...programs, note: notes === '' ? null : notes }
   return containers === null ? all : { ...all, containers }
+}
+
+/** With the programs that come along, and the packages that are installed. */
+export function withPrograms(abilities: Abilities, { types, environments }: ProgramBoard['latest']): Abilities {
+  return {
+    ...abilities,
+    ...(Object.keys(types).length === 0 ? {} : { types }),
+    ...(environments.length === 0 ? {} : { environments }),
+  }
 }

@@ -5,6 +5,7 @@ import { type LogFormat, type LogLevel, logChoice } from '@stoker/files'
 import { parsePin, proxyFor, type Trust } from '@stoker/net'
 import { parseSize } from '@stoker/protocol'
 import { fetchesModels, metricsMs } from './env-settings.ts'
+import { environmentLimit } from './environment-limit.ts'
 import { FOREIGN_OPTIONS, type ForeignConfig, foreignConfig } from './foreign-config.ts'
 
 export interface WorkerConfig {
@@ -40,6 +41,11 @@ export interface WorkerConfig {
   readonly supervised: boolean
   /** Null: 20 GB, or a tenth of the disk if that is less. */
   readonly cacheBytes: number | null
+  /** Null: below the data folder. */
+  readonly environmentsFolder: string | null
+  readonly environmentBytes: number
+  /** Null: those that came with the worker. */
+  readonly programsFolder: string | null
   /** For all transfers together. */
   readonly bytesPerSecond: number | null
   readonly env: Readonly<Record<string, string | undefined>>
@@ -75,6 +81,9 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
       supervised: { type: 'boolean' },
       'cache-size': { type: 'string' },
       bandwidth: { type: 'string' },
+      environments: { type: 'string' },
+      'env-limit': { type: 'string' },
+      programs: { type: 'string' },
     },
   })
   const foreign = foreignConfig(values, process.env.STOKER_HUB_LOGIN)
@@ -111,6 +120,9 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     log: logChoice({ format: values['log-format'], level: values['log-level'] }),
     supervised: values.supervised ?? false,
     cacheBytes: sizeOf('--cache-size is a size like 20GB', values['cache-size'], 0),
+    environmentsFolder: values.environments ?? null,
+    environmentBytes: environmentLimit(values['env-limit']),
+    programsFolder: values.programs ?? null,
     bytesPerSecond: sizeOf('--bandwidth is a size per second, 10kB/s or more', values.bandwidth, 10_000),
     env: process.env,
   }

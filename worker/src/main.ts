@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { bootId, createLog, freeBytes, lockFolder, processStart } from '@stoker/files'
 import { Bandwidth, nextDelayMs } from '@stoker/net'
 import type { Hardware } from '@stoker/protocol'
-import { programAbilities, withEngine } from './abilities.ts'
+import { programAbilities, withEngine, withPrograms } from './abilities.ts'
 import { loadIdentity } from './agent/identity.ts'
 import { StatusFile } from './agent/status-file.ts'
 import { InputCache } from './artifacts/input-cache.ts'
@@ -13,6 +13,7 @@ import { readConfig, type WorkerConfig } from './config.ts'
 import { createProcessExecutor } from './executors/process-executor.ts'
 import { claimUids } from './executors/uid-range.ts'
 import { defaultJobs, openLink } from './open-link.ts'
+import { openPrograms } from './open-programs.ts'
 import { EngineWatch } from './probe/engine/engine-watch.ts'
 import { findEngine } from './probe/engine/find-engine.ts'
 import { DeviceWatch, GpuSampler, HostSampler, probeMachine } from './probe/index.ts'
@@ -66,8 +67,10 @@ async function main(config: WorkerConfig): Promise<void> {
           firstUid: await firstUid(identity.workerId, folder, maxJobs),
           removeStrays: isHeld => removeStrays(engine.latest().socket, identity.workerId, isHeld),
         })
-  const programs = await programAbilities(config, python?.path ?? null, log)
-  const abilities = () => withEngine(programs, engine.latest())
+  const fixed = await programAbilities(config, python?.path ?? null, log)
+  const ground = { config, folder, executor, hardware, abilities: () => fixed, changed: () => tellAbilities(), log }
+  const { supply, board } = await openPrograms(ground)
+  const abilities = () => withPrograms(withEngine(fixed, engine.latest()), board.latest)
   const models = await openModels(config, folder)
   const hostSampler = new HostSampler()
   const gpuSampler = hardware.gpus.some(gpu => !gpu.simulated)
@@ -128,6 +131,7 @@ async function main(config: WorkerConfig): Promise<void> {
     },
     gpus: hardware.gpus,
     python,
+    supply,
     visiblePaths: config.visiblePaths,
     env: config.env,
     now,
@@ -140,7 +144,7 @@ async function main(config: WorkerConfig): Promise<void> {
   }))
   const cleanUp = async () => {
     status.close()
-    await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), lock.release()])
+    await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), board.stop(), lock.release()])
   }
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
   const leaveAlone = async (code: number) => {

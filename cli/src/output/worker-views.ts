@@ -32,6 +32,7 @@ export const workerDetailView: View<WorkerDetail> = {
       `programs: ${abilities.executors.includes('process') ? isolationText(abilities) : 'none, inline types only'}`,
       ...containerLines(abilities.containers),
       ...foreignLines(abilities.foreign),
+      ...typeLines(abilities.types),
       abilities.note ?? '',
       ...jobs,
     ]
@@ -87,6 +88,16 @@ function foreignLines(foreign: WorkerDetail['abilities']['foreign']): string[] {
     `at most ${maxGpus} GPU${maxGpus === 1 ? '' : 's'} a job`,
   ]
   return [facts.filter(fact => fact !== '').join('; ')]
+}
+
+/** Which programs run there, and why not the others. */
+function typeLines(types: WorkerDetail['abilities']['types'] = {}): string[] {
+  const named = (wanted: string) => Object.entries(types).filter(([, { state }]) => state === wanted)
+  const able = (['ready', 'installable'] as const).flatMap(state => {
+    const found = named(state).map(([type]) => type)
+    return found.length === 0 ? [] : [`${state}: ${found.join(', ')}`]
+  })
+  return [...able, ...named('impossible').map(([type, { reason }]) => `no ${type}: ${reason ?? 'unknown'}`)]
 }
 
 function isolationText(abilities: WorkerDetail['abilities']): string {

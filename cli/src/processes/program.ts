@@ -6,7 +6,7 @@ import { environmentWith } from '../config.ts'
 import { Failure } from '../failure.ts'
 import { nodeFlags } from './node-flags.ts'
 
-export type ProgramName = 'hub' | 'worker' | 'sim' | 'doctor'
+export type ProgramName = 'hub' | 'worker' | 'sim' | 'doctor' | 'environments'
 
 interface ProgramEnd {
   readonly code: number | null

@@ -22,6 +22,9 @@ export interface WorkerOptions extends LogOptions {
   readonly modelHost?: readonly string[] | undefined
   readonly cacheSize?: string | undefined
   readonly bandwidth?: string | undefined
+  readonly environments?: string | undefined
+  readonly envLimit?: string | undefined
+  readonly programs?: string | undefined
   readonly allowUnsandboxed?: boolean | undefined
   readonly allowHostNetwork?: boolean | undefined
   readonly pin?: string | undefined
@@ -47,6 +50,9 @@ export function withWorkerOptions(command: Command): Command {
     .option('--model-host <host>', 'a host of a private network to fetch models from (repeatable)', gatherText)
     .option('--cache-size <size>', 'how much is kept of inputs (20GB, or a tenth of the disk)')
     .option('--bandwidth <size>', 'cap for files in and out together, like 10MB/s')
+    .option('--environments <folder>', 'where packages of jobs are installed (environments in the data folder)')
+    .option('--env-limit <size>', 'how much installed packages may take (20GB)')
+    .option('--programs <folder>', 'programs of job types (those that come along)')
     .option('--allow-host-network', 'let jobs ask for the network of this machine')
 }
 
@@ -71,6 +77,9 @@ export function workerOptionArgs(folder: string, of: WorkerOptions): string[] {
     ...(of.modelHost ?? []).flatMap(host => ['--model-host', host]),
     ...(of.cacheSize === undefined ? [] : ['--cache-size', of.cacheSize]),
     ...(of.bandwidth === undefined ? [] : ['--bandwidth', of.bandwidth]),
+    ...(of.environments === undefined ? [] : ['--environments', of.environments]),
+    ...(of.envLimit === undefined ? [] : ['--env-limit', of.envLimit]),
+    ...(of.programs === undefined ? [] : ['--programs', of.programs]),
     ...(of.allowUnsandboxed === true ? ['--allow-unsandboxed'] : []),
     ...(of.pin === undefined ? [] : ['--pin', of.pin]),
     ...(of.ca === undefined ? [] : ['--ca', of.ca]),

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { sha256 } from '@stoker/files'
-import { type Fence, fenceKey, Refused, readSpec } from '@stoker/protocol'
+import { CHECKPOINT_ATTEMPT, type Fence, fenceKey, MAX_CHECKPOINT_FILES, Refused, readSpec } from '@stoker/protocol'
 import type { FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { claimKey, type State } from '../engine/state.ts'
 import type { RouteContext } from './context.ts'
@@ -8,7 +8,7 @@ import type { RouteContext } from './context.ts'
 /** What a worker may touch on behalf of one attempt. */
 export interface AttemptCall {
   readonly owner: string
-  /** SHA-256 of the files its spec names. */
+  /** SHA-256 of the files its spec names, and of what an earlier attempt left to go on from. */
   readonly files: ReadonlySet<string>
 }
 
@@ -29,7 +29,9 @@ export function attemptGuard({ engine, queries }: RouteContext): onRequestAsyncH
       throw new Refused('stale.attempt', `${named} is no attempt that worker ${worker} holds now`)
     }
     const { files } = readSpec(job.spec)
-    calls.set(request, { owner: job.owner, files: new Set(files.map(file => file.sha256)) })
+    const left =
+      (fence?.attempt ?? 0) > 1 ? await queries.artifacts(job.seq, CHECKPOINT_ATTEMPT, '', MAX_CHECKPOINT_FILES) : []
+    calls.set(request, { owner: job.owner, files: new Set([...files, ...left].map(({ sha256 }) => sha256)) })
   }
 }
 

@@ -9,6 +9,7 @@ import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
 import type { PresetSource } from '../presets/expand-preset.ts'
 import type { WarmthOf } from '../presets/keep-warm.ts'
+import type { ProgramBook } from '../programs/program-book.ts'
 import type { ExplainedJob } from '../scheduler/explain/explain-job.ts'
 import type { DescribedRoute } from '../serving/described-route.ts'
 import type { JobWatch } from '../serving/job-watch.ts'
@@ -47,6 +48,8 @@ export interface ApiContext {
   readonly webhooks: WebhookPort
   readonly listeners: ListenersPort
   readonly presets: PresetSource
+  /** What the programs of job types take. */
+  readonly programs?: ProgramBook | undefined
   /** How the sessions of a preset are doing. */
   readonly warmthOf: WarmthOf
   /** What another machine needs to run a worker of this version; null where the hub was not built. */

@@ -12,21 +12,24 @@ import {
 } from '@stoker/protocol'
 import { expandPreset, namesPreset, type PresetSource } from '../presets/expand-preset.ts'
 import type { PresetBook } from '../presets/preset.ts'
+import { ProgramBook } from '../programs/program-book.ts'
 
 export const MAX_JOBS = MAX_MEMBERS
 /** A spec takes some 10 µs to parse: others get their turn after a few milliseconds. */
 const SPECS_A_TURN = 250
+const NO_PROGRAMS = new ProgramBook([])
 
 /** The specs of a submit, one or a batch, with the groups some of them make; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
 export async function readSpecs(
   body: unknown,
   bodyBytes: number,
   presets: PresetSource,
+  programs: ProgramBook = NO_PROGRAMS,
 ): Promise<readonly ExpandedSpec[]> {
   const mayBeLarge = !(bodyBytes <= MAX_SPEC_BYTES)
   if (!isBatch(body)) {
     const book = namesPreset(body) ? await presets.current() : null
-    const parsed = await readAny(body, { mayBeLarge, at: null, presets, book })
+    const parsed = await readAny(body, { mayBeLarge, at: null, presets, programs, book })
     if ('specs' in parsed) return [parsed]
     throw invalid(parsed.issues)
   }
@@ -37,7 +40,7 @@ export async function readSpecs(
   const book = jobs.some(namesPreset) ? await presets.current() : null
   for (const [i, value] of jobs.entries()) {
     if (i > 0 && i % SPECS_A_TURN === 0) await nextTurn()
-    const place = { mayBeLarge, at: i, presets, book }
+    const place = { mayBeLarge, at: i, presets, programs, book }
     const parsed = book !== null || isSweep(value) ? await readAny(value, place) : readOne(value, place)
     if ('specs' in parsed) specs.push(parsed)
     else issues.push(...parsed.issues)
@@ -54,6 +57,7 @@ interface Place {
   /** In the batch; null for a spec that came alone. */
   readonly at: number | null
   readonly presets: PresetSource
+  readonly programs: ProgramBook
   /** Null where no spec names a preset. */
   readonly book: PresetBook | null
 }
@@ -66,18 +70,24 @@ async function readAny(value: unknown, place: Place): Promise<One> {
   return isSweep(expanded.spec) ? readSweep(expanded.spec, place) : readOne(expanded.spec, place)
 }
 
-function readOne(value: unknown, { mayBeLarge, at }: Place): One {
+function readOne(value: unknown, { mayBeLarge, at, programs }: Place): One {
   if (mayBeLarge) checkSize(value, at)
   const parsed = parseJobSpec(value)
-  return parsed.ok ? { specs: [parsed.spec], group: null } : { issues: placed(parsed.issues, at) }
+  if (!parsed.ok) return { issues: placed(parsed.issues, at) }
+  const checked = programs.check(parsed.spec)
+  return 'spec' in checked ? { specs: [checked.spec], group: null } : { issues: placed(checked.issues, at) }
 }
 
-async function readSweep(value: unknown, { mayBeLarge, at }: Place): Promise<One> {
+async function readSweep(value: unknown, { mayBeLarge, at, programs }: Place): Promise<One> {
   if (mayBeLarge) checkSize(value, at)
   const parsed = await expandSpec(value, async done => {
     if (done % SPECS_A_TURN === 0) await nextTurn()
   })
-  return parsed.ok ? parsed.expanded : { issues: placed(parsed.issues, at) }
+  if (!parsed.ok) return { issues: placed(parsed.issues, at) }
+  const checked = parsed.expanded.specs.map(spec => programs.check(spec))
+  const wrong = checked.find(one => 'issues' in one)
+  if (wrong !== undefined) return { issues: placed(wrong.issues, at) }
+  return { ...parsed.expanded, specs: checked.flatMap(one => ('spec' in one ? [one.spec] : [])) }
 }
 
 function placed(issues: readonly SpecIssue[], at: number | null): readonly SpecIssue[] {

@@ -53,7 +53,8 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
 
   async function accept(request: FastifyRequest, spec: unknown): Promise<JobRow> {
     const { owner, role } = callerOf(request)
-    const specs = await readSpecs(spec, Number(request.headers['content-length'] ?? Number.NaN), context.presets)
+    const bytes = Number(request.headers['content-length'] ?? Number.NaN)
+    const specs = await readSpecs(spec, bytes, context.presets, context.programs)
     const { jobs, groups } = newJobs(specs, context.newId)
     const key = idempotencyKey(request, jobs, groups)
     const isAdmin = role === 'admin'

@@ -36,7 +36,7 @@ export function addSubmitRoute(api: Api, context: RouteContext): void {
       const caller = callerOf(request)
       const body = borrows(request.body) ? await borrowArtifacts(context, caller, request.body) : request.body
       const bytes = Number(request.headers['content-length'] ?? Number.NaN)
-      const specs = await readSpecs(body, bytes, context.presets)
+      const specs = await readSpecs(body, bytes, context.presets, context.programs)
       const { jobs, groups } = newJobs(specs, context.newId)
       const key = idempotencyKey(request, jobs, groups)
       const failFast = request.query.failFast === 'true'

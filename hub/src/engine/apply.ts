@@ -127,6 +127,7 @@ const APPLIERS: Appliers = {
   ...applyOwnerRules,
   audited: () => {},
   auditEnded: () => {},
+  checkpointed: () => {},
 }
 
 function applyPlaced(state: State, change: ChangeOf<'placed'>): void {

@@ -1,5 +1,15 @@
-import type { AttemptRow, Change, ChangeOf, RowWrite, RunIsolation, SessionRow, Shape } from '@stoker/protocol'
+import {
+  type AttemptRow,
+  CHECKPOINT_ATTEMPT,
+  type Change,
+  type ChangeOf,
+  type RowWrite,
+  type RunIsolation,
+  type SessionRow,
+  type Shape,
+} from '@stoker/protocol'
 import { announceEnd } from './announce-end.ts'
+import { checkpointRows } from './checkpoint-rows.ts'
 import { groupRow } from './groups.ts'
 import { projectOwned } from './owned.ts'
 import { projectOwnerRules } from './owner-rules.ts'
@@ -138,6 +148,10 @@ const PROJECTORS: Projectors = {
   ...projectOwnerRules,
   audited: ({ c: _, details, ...entry }) => [
     { op: 'insert', table: 'audit', row: { ...entry, details: JSON.stringify(details), status: null } },
+  ],
+  checkpointed: ({ job, attempt, checkpoint }, state) => [
+    { op: 'delete', table: 'artifact', key: { job, attempt: CHECKPOINT_ATTEMPT } },
+    ...checkpointRows(job, attempt, state.buckets.get(state.active.get(job)?.bucket ?? -1)?.owner ?? '', checkpoint),
   ],
   auditEnded: ({ id, status }) => [{ op: 'update', table: 'audit', key: { id }, set: { status } }],
 }

@@ -1,6 +1,7 @@
 import { Shape, Terms } from '@stoker/protocol'
 import { expect, it } from 'vitest'
-import { bucketKey } from './shape-of.ts'
+import { bucketKey, shapeOf } from './shape-of.ts'
+import { aJob } from './test-house.ts'
 
 const SHAPE: Shape = {
   executor: 'inline',
@@ -42,7 +43,9 @@ function changes<T extends object>(of: T, others: { readonly [K in keyof T]-?: r
 }
 
 it('tells apart jobs that differ in anything the scheduler or the terms know', () => {
-  expect(Object.keys(Shape.shape).sort()).toEqual([...Object.keys(SHAPE), 'session', 'unverified'].sort())
+  expect(Object.keys(Shape.shape).sort()).toEqual(
+    [...Object.keys(SHAPE), 'session', 'unverified', 'environment', 'interpreter'].sort(),
+  )
   expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
   const texts = ['', 'null', 'a', '"a"', '|']
   const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]
@@ -71,6 +74,8 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     type: ['training'],
     uses: [['env'], ['env', 'files']],
     unverified: [true],
+    environment: ['a', 'b'],
+    interpreter: ['3.11'],
   })
   const terms = changes(TERMS, {
     timeoutMs: [0, 1],
@@ -95,6 +100,15 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     ...terms.map(each => bucketKey('a', 0, SHAPE, each)),
   ]
   expect(new Set(keys).size).toBe(keys.length)
+})
+
+it('equal packages are one environment, however they are written', () => {
+  const shape = (requirements: string, python?: string) =>
+    shapeOf(aJob({ command: 'x', environment: { requirements, ...(python === undefined ? {} : { python }) } }).spec)
+  expect(shape('six # a\nIDNA').environment).toMatch(/^[0-9a-f]{16}$/)
+  expect(shape('idna\nsix').environment).toBe(shape('six # a\nIDNA').environment)
+  expect(shape('idna').environment).not.toBe(shape('six').environment)
+  expect([shape('six').interpreter, shape('six', '3.11').interpreter]).toEqual([undefined, '3.11'])
 })
 
 it('gives jobs alike one key', () => {

@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import {
   isInline,
   type JobSpec,
+  normalRequirements,
   type Shape,
   startsProgram,
   type Terms,
@@ -41,11 +43,12 @@ export function shapeOf(spec: JobSpec): Shape {
   }
 }
 
-function programOf(spec: JobSpec): Pick<Shape, 'type' | 'uses' | 'unverified'> {
+function programOf(spec: JobSpec): Pick<Shape, 'type' | 'uses' | 'unverified' | 'environment' | 'interpreter'> {
   const uses = usesOf(spec)
   return {
     type: spec.type,
     ...(uses.length === 0 ? {} : { uses }),
+    ...(spec.environment === null ? {} : environmentOf(spec.environment)),
     ...(spec.placement.unverified ? UNVERIFIED : {}),
   }
 }
@@ -65,6 +68,13 @@ function usesOf({ input, env, environment, files, model, outputs, ranks, secrets
 }
 
 const UNVERIFIED = { unverified: true } as const
+/** As workers name the packages they have. */
+const HASH_LENGTH = 16
+
+function environmentOf({ requirements, python }: NonNullable<JobSpec['environment']>) {
+  const environment = createHash('sha256').update(normalRequirements(requirements)).digest('hex').slice(0, HASH_LENGTH)
+  return { environment, ...(python === null ? {} : { interpreter: python }) }
+}
 
 function executorOf({ type, container, task }: JobSpec): Shape['executor'] {
   if (task !== null) return 'task'
@@ -104,8 +114,9 @@ export function bucketKey(
   const { executor, gpus, gpuMemoryMb, gpuSharing, cpusMilli, memoryMb, python, isolation, network } = shape
   const devices = `${executor}|${gpus}|${gpuMemoryMb}|${quoted(shape.gpuModel)}|${shape.gpuDifficulty ?? ''}|${gpuSharing}|${cpusMilli}|${memoryMb}`
   const inside = `${quoted(shape.image)}|${shape.pull}|${listed(shape.mounts)}|${quoted(shape.target)}|${shape.session === true}`
+  const { type, uses = NONE, unverified, environment = '', interpreter = '' } = shape
   const program =
-    shape.type === undefined ? '' : `${shape.type}|${(shape.uses ?? NONE).join()}|${shape.unverified === true}`
+    type === undefined ? '' : `${type}|${uses.join()}|${unverified === true}|${environment}|${interpreter}`
   const rooms = `${quoted(shape.worker)}|${listed(shape.exclude)}|${python}|${isolation}|${network}|${inside}|${program}`
   const tags = `${listed(shape.tags)}|${listed(shape.avoidTags)}|${listed(shape.preferTags)}`
   const { timeoutMs, lostAfterMs, retryMax, retryOn, retryInitialMs, retryMaxMs } = terms

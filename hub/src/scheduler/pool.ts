@@ -1,16 +1,18 @@
 import type { Shape } from '@stoker/protocol'
 import type { WorkerState } from '../engine/state.ts'
 import { type FitByClass, looksAtEach } from './fit.ts'
+import { isWarm, warmthKey } from './program-fit.ts'
 import { type Rank, RankedRooms } from './ranked-rooms.ts'
 import type { Most, Room } from './room.ts'
 
 /** How a policy ranks rooms for a shape; shapes that are ranked alike get the same function. Within a pass a score may only get worse, or matter less, as a room fills. */
 export type RankFor = (shape: Shape) => Rank
 
-/** More than any score: preferred tags come first. */
+/** More than any score: preferred tags come first, then those who need not install anything. */
 const PER_TAG = 1e6
 /** More than any tags: nobody waits for a GPU that may not be there while a real one is free. */
 const UNREAL = 1e9
+const FOR_WARMTH = 1e5
 
 export interface Ranking {
   readonly rank: Rank
@@ -63,17 +65,16 @@ export class Pool {
   /** Ranked again after so many placements that those who meet them would pay as much as the ranking costs. */
   rankedFor(shape: Shape): Ranking {
     const plain = this.#rankFor(shape)
-    const tags = `${shape.gpus > 0 ? 'gpu ' : ''}${shape.preferTags.join(' ')}`
-    const byTags = this.#rankings.get(plain) ?? new Map<string, Ranking>()
-    const known = byTags.get(tags)
+    const wishes = `${shape.gpus > 0 ? 'gpu ' : ''}${shape.preferTags.join(' ')}|${warmthKey(shape)}`
+    const byWishes = this.#rankings.get(plain) ?? new Map<string, Ranking>()
+    const known = byWishes.get(wishes)
     if (known !== undefined && (this.#taken - known.takenBefore) ** 2 <= 2 * this.#rooms.length) return known
-    const rank =
-      tags === '' ? plain : (room: Room) => plain(room) - PER_TAG * preferredTags(shape, room) + doubt(shape, room)
+    const rank = wishes === '|' ? plain : (room: Room) => plain(room) - liking(shape, room)
     this.#rooms = this.#rooms.filter(room => room.slots > 0)
     this.#firstOpen = 0
     this.#classes = null
     const fresh = { rank, rooms: new RankedRooms(this.#rooms, rank), takenBefore: this.#taken }
-    this.#rankings.set(plain, byTags.set(tags, fresh))
+    this.#rankings.set(plain, byWishes.set(wishes, fresh))
     return fresh
   }
 }
@@ -96,10 +97,9 @@ function reaches(most: Most, { cpusMilli, memoryMb, gpus, gpuSharing }: Shape): 
   return most.cpusMilli >= cpusMilli && most.memoryMb >= memoryMb && most[gpuSharing] >= gpus
 }
 
-function doubt({ gpus }: Shape, { worker }: Room): number {
-  return gpus > 0 && worker.facts.hardware.gpus.some(({ simulated }) => simulated) ? UNREAL : 0
-}
-
-function preferredTags({ preferTags }: Shape, { worker }: Room): number {
-  return preferTags.filter(tag => worker.facts.tags.includes(tag)).length
+/** How much better a room is than its score says. */
+function liking(shape: Shape, { worker: { facts } }: Room): number {
+  const tags = shape.preferTags.filter(tag => facts.tags.includes(tag)).length
+  const isUnreal = shape.gpus > 0 && facts.hardware.gpus.some(({ simulated }) => simulated)
+  return PER_TAG * tags + (isWarm(shape, facts.abilities) ? FOR_WARMTH : 0) - (isUnreal ? UNREAL : 0)
 }

@@ -4,10 +4,13 @@ import type { WorkerFacts } from '../engine/state.ts'
 import { type Refusal, refusal } from './refusal.ts'
 
 /** What keeps a program from a worker: it has none of that type, or speaks a protocol that cannot carry what the job says. */
-export function programFits(shape: Shape, { abilities, name }: WorkerFacts): Refusal | null {
+export function programFits(shape: Shape, facts: WorkerFacts): Refusal | null {
   const { type } = shape
+  const { abilities, name } = facts
   if (type === undefined) return null
   if (abilities.foreign !== undefined) return foreignFits({ ...shape, type }, abilities.foreign, name)
+  if (shape.interpreter !== undefined && !hasPython(facts, shape.interpreter))
+    return noSuchPython(facts, shape.interpreter)
   if (!isProgramType(type as JobType)) return null
   const ability = abilities.types?.[type]
   if (ability !== undefined && ability.state !== 'impossible') return null
@@ -17,6 +20,28 @@ export function programFits(shape: Shape, { abilities, name }: WorkerFacts): Ref
     needs: type,
     has: null,
   })
+}
+
+/** Whether a worker need not install anything first: it has the packages of the program, or of the spec. */
+export function isWarm({ type, environment }: Shape, { types, environments }: WorkerFacts['abilities']): boolean {
+  if (environment !== undefined) return environments?.includes(environment) === true
+  return type !== undefined && types?.[type]?.state === 'ready'
+}
+
+/** What tells shapes apart that may find other workers warm; empty where none is warmer than another. */
+export function warmthKey({ type, environment }: Shape): string {
+  if (environment !== undefined) return environment
+  return type !== undefined && isProgramType(type as JobType) ? type : ''
+}
+
+function hasPython({ hardware }: WorkerFacts, asked: string): boolean {
+  return hardware.pythons.some(({ version }) => version === asked || version.startsWith(`${asked}.`))
+}
+
+function noSuchPython({ hardware, name }: WorkerFacts, asked: string): Refusal {
+  const has = hardware.pythons.map(({ version }) => version).join(', ') || null
+  const text = `needs Python ${asked}, ${name} has ${has ?? 'none'}`
+  return refusal('python.version', text, { field: 'environment.python', needs: asked, has })
 }
 
 function foreignFits(

@@ -7,6 +7,7 @@ export const REFUSALS = {
   'programs.none': 'never',
   'sessions.none': 'never',
   'python.none': 'never',
+  'python.version': 'never',
   'gpus.count': 'never',
   'gpus.kind': 'never',
   'cpus.total': 'never',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { OwnerLimits } from '../api/owners.ts'
 import { CatchUp, FireOutcome, Overlap } from '../api/schedules.ts'
 import { Role } from '../api/tokens.ts'
+import { Checkpoint } from '../checkpoint.ts'
 import { DependencyKind } from '../dependency.ts'
 import { Outcome, TERMINAL_STATES } from '../life.ts'
 import { Abilities, Hardware, RUN_ISOLATIONS, Usage } from '../machine.ts'
@@ -231,6 +232,12 @@ export const Change = z.discriminatedUnion('c', [
     action: z.string(),
     target: z.string(),
     details: z.record(z.string(), z.json()),
+  }),
+  z.object({
+    c: z.literal('checkpointed'),
+    ...fenced,
+    at,
+    checkpoint: Checkpoint,
   }),
   z.object({ c: z.literal('auditEnded'), id: z.string(), status: z.number() }),
 ])

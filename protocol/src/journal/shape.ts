@@ -37,6 +37,9 @@ export const Shape = z.object({
   /** Of a program: the type, and what of its spec not every worker can carry. */
   type: z.string().optional(),
   uses: z.array(z.enum(USES)).optional(),
+  /** The hash of the packages it needs, and the Python it needs them for, such as "3.11". */
+  environment: z.string().optional(),
+  interpreter: z.string().optional(),
   /** Workers may have it whose results nobody can vouch for. */
   unverified: z.literal(true).optional(),
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ArtifactEntry } from '../artifact.ts'
+import { Checkpoint } from '../checkpoint.ts'
 import { JobSpec } from '../job-spec.ts'
 import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, RUN_ISOLATIONS, Usage } from '../machine.ts'
 import { OfferedSecrets } from '../secret.ts'
@@ -26,6 +27,8 @@ export const AttemptReport = z.discriminatedUnion('kind', [
     /** As the engine of its machine knows it. */
     containerId: z.string().max(128).optional(),
   }),
+  /** Every file of it is uploaded before this is said; said to hubs of 1.3 and later. */
+  z.object({ kind: z.literal('checkpoint'), fence: Fence, at, checkpoint: Checkpoint }),
   z.object({ kind: z.literal('declined'), fence: Fence, at, reason: z.string() }),
   z.object({
     kind: z.literal('ended'),
@@ -155,6 +158,8 @@ export const Offer = z.object({
   gpus: z.array(z.string()),
   /** Of a task: the session that takes it. */
   session: Fence.optional(),
+  /** What an earlier attempt left to go on from. */
+  resume: Checkpoint.optional(),
   /** Present when the spec names secrets; never written down by either side. */
   secrets: OfferedSecrets.optional(),
 })

@@ -1,5 +1,5 @@
 /** The version of the native protocol. One minor of skew works; another major is refused. */
-export const PROTOCOL = { major: 1, minor: 2 } as const
+export const PROTOCOL = { major: 1, minor: 3 } as const
 
 export interface ProtocolVersion {
   readonly major: number

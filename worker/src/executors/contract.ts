@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
@@ -55,6 +55,13 @@ export function describeResults(isolation: LaunchOrder['isolation'], engine: Ben
     it('leaves no descriptor open but the standard three', async () => {
       const script = 'for fd in /proc/$$/fd/*; do [ -e "$fd" ] && echo "$(basename "$fd")"; done'
       expect((await run(['sh', '-c', script])).stdout).toBe('0\n1\n2\n')
+    })
+
+    it('goes on in stderr behind what was said before its start', async () => {
+      const order = await bench.anOrder(['sh', '-c', 'echo own >&2; echo out'], { isolation, saidBytes: 7 })
+      await writeFile(join(order.folder, 'stderr'), 'before\n')
+      const { stdout, stderr } = await finish(await executor.start(order))
+      expect({ stdout, stderr }).toEqual({ stdout: 'out\n', stderr: 'before\nown\n' })
     })
 
     it('feeds the whole input, then end of file', async () => {

@@ -98,7 +98,10 @@ class Launch:
     def stream(self, name, folder):
         forms = hidden_forms(self.order["secrets"])
         segments = Segments(f"{folder}/{name}") if self.takes_lines and name == "stdout" else None
-        return RedactedStream(name, folder, Redactor(forms), segments) if forms else Stream(name, folder, segments)
+        said = self.order.get("saidBytes", 0) if name == "stderr" else 0
+        if forms:
+            return RedactedStream(name, folder, Redactor(forms), segments, said)
+        return Stream(name, folder, segments, said)
 
     def room(self, stream):
         """How much of a stream may still be kept; lines of a program that takes tasks are counted by task, not here."""

@@ -71,8 +71,8 @@ class Redactor:
 class RedactedStream(Stream):
     """Passes through the keeper's memory, which costs; so only attempts with secrets have it."""
 
-    def __init__(self, name, folder, redactor, segments=None):
-        super().__init__(name, folder, segments)
+    def __init__(self, name, folder, redactor, segments=None, said=0):
+        super().__init__(name, folder, segments, said)
         self.redactor = redactor
 
     def move(self, room, null):

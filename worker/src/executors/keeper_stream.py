@@ -11,8 +11,8 @@ PIPE = 1 << 16  # a pipe this full is enlarged: its program prints faster than i
 
 
 class Stream:
-    def __init__(self, name, folder, segments=None):
-        self.name, self.size, self.dropped, self.large, self.sieve = name, 0, 0, False, None
+    def __init__(self, name, folder, segments=None, said=0):
+        self.name, self.size, self.dropped, self.large, self.sieve = name, said, 0, False, None
         self.path, self.file, self.segments, self.heard = f"{folder}/{name}", None, segments, 0
         self.is_waiting = False
         self.pipe, self.inner = os.pipe()
@@ -63,6 +63,8 @@ class Stream:
         if self.file is None:
             path = self.segments.next(self.size) if self.segments else self.path
             self.file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            if self.segments is None and self.size > 0:
+                os.lseek(self.file, self.size, os.SEEK_SET)
         while data:
             written = os.write(self.file, data)
             self.size, data = self.size + written, data[written:]

@@ -4,6 +4,8 @@ export interface LaunchOrder {
   readonly key: string
   /** Made by the caller, with an empty or filled `work` inside; `stdout`, `stderr` and `exit.json` are written beside `work`, the first two are empty or not there. */
   readonly folder: string
+  /** So much of `stderr` was written before, by those who made the program ready; it goes on behind that. */
+  readonly saidBytes?: number | undefined
   readonly argv: readonly string[]
   /** The whole environment: nothing is inherited, and only STOKER_ATTEMPT (in a sandbox also PWD) is added; in a container also what its image and engine set. */
   readonly env: Readonly<Record<string, string>>

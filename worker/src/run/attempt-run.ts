@@ -1,6 +1,7 @@
 import type { AttemptReport, EndedReport, GpuSample, Offer } from '@stoker/protocol'
 import { ProgramWatch } from '../events/program-watch.ts'
 import type { Execution, Executor, Exit, LaunchOrder } from '../executors/port.ts'
+import { CheckpointStep } from './checkpoint-step.ts'
 import type { Delivery } from './delivery.ts'
 import { OutputFollower } from './follow.ts'
 import type { Isolation } from './isolation.ts'
@@ -29,6 +30,7 @@ export class AttemptRun {
   readonly #follower: OutputFollower
   readonly #meter: UsageMeter
   readonly #outputs: OutputsStep
+  readonly #checkpoints: CheckpointStep
   readonly #start: StartTelling
   #stop: StopReason | null = null
   #sizes = { stdout: 0, stderr: 0 }
@@ -47,7 +49,11 @@ export class AttemptRun {
     this.#outputs = outputs
     this.#start = new StartTelling(delivery, isolation === null ? null : runningReport(offer, execution, isolation))
     this.#meter = new UsageMeter(offer.gpus)
-    this.#watch = new ProgramWatch(progress => delivery.progress(offer.fence, progress))
+    this.#checkpoints = new CheckpointStep(offer, execution.folder, outputs.transfers, delivery)
+    this.#watch = new ProgramWatch(
+      progress => delivery.progress(offer.fence, progress),
+      fields => this.#checkpoints.heard(fields),
+    )
     this.#follower = new OutputFollower(execution.folder, this.#watch)
   }
 
@@ -63,7 +69,9 @@ export class AttemptRun {
     else this.#delivery.output(this.offer.fence, this.#sizes)
     await this.#follower.upTo(this.#sizes)
     this.#watch.end()
-    const ended = await this.#outputs.finish(this.#endedReport(exit))
+    const report = this.#endedReport(exit)
+    await this.#checkpoints.finish(report.outcome === 'completed')
+    const ended = await this.#outputs.finish(report)
     this.#delivery.report(this.#start.with(ended), this.#sizes)
     await this.#execution.release()
   }
@@ -72,6 +80,7 @@ export class AttemptRun {
     this.#stop ??= reason
     this.#execution.stop('canceled', graceMs)
     this.#outputs.hurry(reason.cause, graceMs)
+    if (reason.cause !== 'canceled') this.#checkpoints.hurry(graceMs)
   }
 
   sample(gpus: readonly GpuSample[], now: number) {

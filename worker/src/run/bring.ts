@@ -97,7 +97,7 @@ export async function bringContainerImage(
 }
 
 /** What is fetched is said once in the journal, by name, and then shown as it moves. */
-function steps({ fence }: Offer, { delivery, now }: BringPorts, { alive }: BringWatch) {
+export function steps({ fence }: Offer, { delivery, now }: BringPorts, { alive }: BringWatch) {
   let begun: string | null = null
   const show = (progress: Progress) => {
     alive()

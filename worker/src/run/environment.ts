@@ -4,12 +4,19 @@ import { factsEnv, type Offer } from '@stoker/protocol'
 /** The whole list of what a program may inherit from its worker; everything else it gets is said in its spec or here. */
 const INHERITED = ['LANG', 'LC_ALL', 'TZ'] as const
 
+/** What an earlier attempt left is put here. */
+export const RESUME_FOLDER = 'resume'
+
 export interface Surroundings {
   readonly isolation: 'none' | 'sandbox' | 'container'
   /** Of the worker: PATH always but in containers, HOME only for programs that run as the worker's own user. */
   readonly workerEnv: Readonly<Record<string, string | undefined>>
   readonly python: string | null
+  /** The virtual environment that Python is of, if it is of one. */
+  readonly virtualEnv?: string | null | undefined
   readonly modelsFolder: string
+  /** The program's own folder, as it sees it. */
+  readonly workFolder?: string | undefined
   /** Secrets the spec asked for as variables. */
   readonly secretEnv?: Readonly<Record<string, string>> | undefined
   /** Of a session: the task that it is started for, if there is one already; the others come on its stdin. */
@@ -33,9 +40,17 @@ export function programEnv(offer: Offer, surroundings: Surroundings): Record<str
       gpuDevice: gpus[0] === undefined ? '' : String(gpus[0].index),
     }),
     STOKER_JOB_ID: offer.id,
+    ...checkpointEnv(offer, surroundings.workFolder ?? '/work'),
     CUDA_VISIBLE_DEVICES: real.join(','),
     NVIDIA_VISIBLE_DEVICES: visibleOf(surroundings, real),
   }
+}
+
+/** Where it leaves what it could go on from, and what an earlier attempt left: the file or folder that one named. */
+function checkpointEnv({ resume }: Offer, work: string): Record<string, string> {
+  const left = resume?.kind === 'file' ? `${RESUME_FOLDER}/${resume.files[0]?.path ?? ''}` : RESUME_FOLDER
+  const from = resume === undefined ? {} : { RESUME_FROM: `${work}/${left}` }
+  return { CHECKPOINT_DIR: `${work}/checkpoints`, ...from }
 }
 
 /** An image brings a PATH, a HOME and a locale of its own; everywhere else the machine's are used. */
@@ -46,6 +61,7 @@ function hostEnv(surroundings: Surroundings): Record<string, string> {
     LANG: 'C.UTF-8',
     ...Object.fromEntries(inherited),
     PATH: pathOf(surroundings),
+    ...(surroundings.virtualEnv ? { VIRTUAL_ENV: surroundings.virtualEnv } : {}),
     HOME: isolation === 'sandbox' ? '/work' : (workerEnv.HOME ?? '/'),
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { OutputStream } from '@stoker/protocol'
 import type { ProgramWatch } from '../events/program-watch.ts'
 import { readRange } from './read-range.ts'
+import { saidBefore } from './set-up-log.ts'
 
 const READ_BYTES = 256 * 1024
 
@@ -9,12 +10,13 @@ const READ_BYTES = 256 * 1024
 export class OutputFollower {
   readonly #folder: string
   readonly #watch: ProgramWatch
-  readonly #read: Record<OutputStream, number> = { stdout: 0, stderr: 0 }
+  readonly #read: Record<OutputStream, number>
   #reading: Promise<void> = Promise.resolve()
 
   constructor(folder: string, watch: ProgramWatch) {
     this.#folder = folder
     this.#watch = watch
+    this.#read = { stdout: 0, stderr: saidBefore(folder) }
   }
 
   /** Resolves when everything up to the given sizes was heard. */

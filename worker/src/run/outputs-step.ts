@@ -2,6 +2,7 @@ import type { ArtifactEntry, EndedReport, Offer } from '@stoker/protocol'
 import type { Transfers } from '../artifacts/transfers.ts'
 import type { Delivery } from './delivery.ts'
 import { collectOutputs, uploadOutputs } from './outputs.ts'
+import { PROGRAM_OUTPUTS } from './program-outputs.ts'
 
 /** How long a canceled attempt may still bring out what its program left. */
 const CANCELED_MS = 60_000
@@ -13,7 +14,7 @@ const CANCELED_MS = 60_000
 export class OutputsStep {
   readonly #offer: Offer
   readonly #folder: string
-  readonly #transfers: Transfers
+  readonly transfers: Transfers
   readonly #delivery: Delivery
   /** There while outputs are brought out. */
   #stop: AbortController | null = null
@@ -24,7 +25,7 @@ export class OutputsStep {
   constructor(offer: Offer, folder: string, transfers: Transfers, delivery: Delivery) {
     this.#offer = offer
     this.#folder = folder
-    this.#transfers = transfers
+    this.transfers = transfers
     this.#delivery = delivery
   }
 
@@ -68,7 +69,7 @@ export class OutputsStep {
       const percent = all === 0 ? 100 : Math.floor((100 * there) / all)
       this.#delivery.progress(fence, { percent, operation: 'uploading outputs', metrics: {} })
     }
-    return uploadOutputs(this.#offer, this.#folder, collected, this.#transfers, { signal, onBytes }, kept)
+    return uploadOutputs(this.#offer, this.#folder, collected, this.transfers, { signal, onBytes }, kept)
   }
 
   #startTimer(stop: AbortController): void {
@@ -79,7 +80,9 @@ export class OutputsStep {
 }
 
 function whole(report: EndedReport, kept: readonly ArtifactEntry[], unmatched: readonly string[]): EndedReport {
-  const missing = unmatched.map(glob => `no file matches ${JSON.stringify(glob)}`)
+  const missing = unmatched
+    .filter(glob => glob !== PROGRAM_OUTPUTS)
+    .map(glob => `no file matches ${JSON.stringify(glob)}`)
   return { ...report, artifacts: sorted(kept), note: joined(report.note, ...missing) }
 }
 

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
 import {
   type Fence,
   fenceKey,
@@ -15,6 +17,7 @@ import { chooseIsolation, type Isolation } from './isolation.ts'
 import { endedExecution } from './left-over.ts'
 import { OutputsStep } from './outputs-step.ts'
 import { type ProgramFate, unstartedReport } from './program-end.ts'
+import { withProgramOutputs } from './program-outputs.ts'
 import { SecretsWithheld } from './secrets.ts'
 import { SessionRun } from './session-run.ts'
 import { Sessions } from './sessions.ts'
@@ -54,7 +57,7 @@ export class Runner {
   start(offer: Offer): void {
     if (offer.spec.type === 'task') this.#sessions.take(offer)
     else if (isInline(offer.spec.type)) this.#startInline(offer)
-    else void this.#startProgram(offer)
+    else void this.#startProgram(withProgramOutputs(offer))
   }
 
   stop(fence: Fence, reason: StopReason): void {
@@ -197,7 +200,7 @@ export class Runner {
   }
 
   #setUpFailed(offer: Offer, error: unknown, early?: StopReason): void {
-    const { delivery, now } = this.#ports
+    const { delivery, workspaces, now } = this.#ports
     this.#sessions.over(fenceKey(offer.fence))
     const reason = early?.text ?? (error instanceof Error ? error.message : String(error))
     if (error instanceof Declined || (error instanceof SecretsWithheld && !error.final)) {
@@ -208,7 +211,8 @@ export class Runner {
       early?.cause === 'session'
         ? { outcome: 'completed', error: null, note: reason }
         : { outcome: early === undefined ? 'failed' : STOPPED_EARLY[early.cause], error: reason, note: null }
-    delivery.report([unstartedReport(offer.fence, now(), fate)])
+    const said = statSync(join(workspaces.folderOf(offer.fence), 'stderr'), { throwIfNoEntry: false })?.size ?? 0
+    delivery.report([unstartedReport(offer.fence, now(), fate)], { stdout: 0, stderr: said })
   }
 
   #maybeIdle(): void {

@@ -1,15 +1,25 @@
 import { join } from 'node:path'
 import { type Abilities, fenceKey, type Gpu, type Offer } from '@stoker/protocol'
 import type { ContainerOrder, Execution, Executor } from '../executors/port.ts'
+import type { Program } from '../programs/find-programs.ts'
 import { launch } from './attempt-run.ts'
 import { type BringPorts, type BringWatch, bringContainerImage, bringInputs, bringModel } from './bring.ts'
+import {
+  bringInterpreter,
+  type Interpreter,
+  type ProgramSupply,
+  programOf,
+  requirementsOf,
+} from './bring-environment.ts'
 import { realMounts } from './container-mounts.ts'
 import { containerOrder, MODELS_TARGET } from './container-order.ts'
 import { Declined } from './declined.ts'
-import { programEnv } from './environment.ts'
+import { programEnv, RESUME_FOLDER } from './environment.ts'
 import { chooseIsolation, type Isolation } from './isolation.ts'
-import { programArgv } from './program.ts'
+import { PROGRAMS_TARGET, programArgv } from './program.ts'
+import { inRanks, rankMounts, rankPaths } from './ranks.ts'
 import { attemptSecrets } from './secrets.ts'
+import { SetUpLog } from './set-up-log.ts'
 import { unlessSilent } from './unless-silent.ts'
 import type { Workspaces } from './workspace.ts'
 
@@ -23,6 +33,8 @@ export interface SetUpPorts extends BringPorts {
   readonly abilities: Abilities
   readonly gpus: readonly Gpu[]
   readonly python: { readonly path: string; readonly prefix: string } | null
+  /** Absent where programs of types and packages are not to be had. */
+  readonly supply?: ProgramSupply | undefined
   readonly visiblePaths: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
 }
@@ -37,24 +49,32 @@ export async function setUpProgram(
     opener,
   }: { readonly signal: AbortSignal; readonly isAgain: boolean; readonly opener: () => Offer | undefined },
 ): Promise<Execution> {
-  const { executor, workspaces, abilities, python } = ports
+  const { executor, workspaces, abilities, python, supply } = ports
   if (executor === null) throw new Declined('this worker has no Python and runs inline types only')
   const choice = chooseIsolation(offer.spec, abilities)
   if (typeof choice === 'string') throw new Declined(choice)
   const secrets = await attemptSecrets(offer, choice.isolation)
   const { files, model, container } = offer.spec
-  const mayTakeLong = files.length > 0 || model !== null || container !== null
+  const program = programOf(offer.spec, supply)
+  const needsPackages = requirementsOf(offer.spec, program) !== ''
+  const { resume } = offer
+  const mayTakeLong = files.length > 0 || resume !== undefined || model !== null || container !== null || needsPackages
   return unlessSilent({ what: 'the set-up', ms: SETUP_STALL_MS }, async (_, alive) => {
     const folder = isAgain ? await workspaces.makeAgain(offer) : workspaces.make(offer)
     if (mayTakeLong) workspaces.fetching(offer.fence)
     const watch = { signal, alive }
     const engine = await engineFor(offer, ports, watch)
     const modelFolder = await bringModel(offer, ports, watch)
-    if (files.length > 0) await bringInputs(offer, folder, ports, watch)
-    const argv = await programArgv(offer.spec, join(folder, 'work'), python?.path ?? null)
-    const order = await containerFor(offer, engine, modelFolder, ports)
+    if (files.length > 0 || resume !== undefined) await bringInputs(withResume(offer), folder, ports, watch)
+    const log = new SetUpLog(offer, folder, ports.delivery)
+    const interpreter = await bringInterpreter(offer, folder, program, python, { ...ports, supply, log }, watch)
+    const place = { workFolder: join(folder, 'work'), python: interpreter?.path ?? null }
+    const words = await programArgv(offer.spec, { ...place, programFolder: program?.folder ?? null })
+    const argv = inRanks(words, offer.spec, offer.gpus.length, python?.path ?? null)
+    const order = await containerFor(offer, engine, modelFolder, program, ports)
     if (mayTakeLong) workspaces.fetched(offer.fence)
-    return start(executor, offer, folder, argv, { choice, order, modelFolder, secrets, opener: opener() }, ports)
+    const prepared = { choice, order, modelFolder, secrets, program, interpreter, said: log.close(), opener: opener() }
+    return start(executor, offer, folder, argv, prepared, ports)
   })
 }
 
@@ -72,12 +92,30 @@ async function containerFor(
   offer: Offer,
   engine: string | null,
   modelFolder: string,
-  { abilities, containers: { workerId }, gpus }: SetUpPorts,
+  program: Program | null,
+  { abilities, containers: { workerId }, gpus, supply }: SetUpPorts,
 ): Promise<ContainerOrder | null> {
   const { container } = offer.spec
   if (container === null || engine === null) return null
-  const mounts = await realMounts(container, { allowedMounts: abilities.containers?.allowedMounts ?? [] })
+  const asked = await realMounts(container, { allowedMounts: abilities.containers?.allowedMounts ?? [] })
+  const programs = program === null || supply === undefined ? [] : [programsMount(supply)]
+  const mounts = [...asked, ...programs, ...rankMounts(offer.spec)]
   return containerOrder(offer, container, { engine, workerId, modelFolder, gpus: ownGpus(offer, gpus), mounts })
+}
+
+function programsMount({ folder }: ProgramSupply) {
+  return { source: folder, target: PROGRAMS_TARGET, readOnly: true }
+}
+
+/** What an earlier attempt left is brought like the job's own files. */
+function withResume(offer: Offer): Offer {
+  const left = (offer.resume?.files ?? []).map(file => ({
+    ...file,
+    path: `${RESUME_FOLDER}/${file.path}`,
+    unpack: null,
+    executable: false,
+  }))
+  return { ...offer, spec: { ...offer.spec, files: [...offer.spec.files, ...left] } }
 }
 
 interface Prepared {
@@ -85,6 +123,10 @@ interface Prepared {
   readonly order: ContainerOrder | null
   readonly modelFolder: string
   readonly secrets: Awaited<ReturnType<typeof attemptSecrets>>
+  readonly program: Program | null
+  readonly interpreter: Interpreter | null
+  /** Bytes in its log. */
+  readonly said: number
   readonly opener: Offer | undefined
 }
 
@@ -93,22 +135,28 @@ function start(
   offer: Offer,
   folder: string,
   argv: readonly string[],
-  { choice, order, modelFolder, secrets, opener }: Prepared,
-  { python, gpus, visiblePaths, env }: SetUpPorts,
+  { choice, order, modelFolder, secrets, program, interpreter, said, opener }: Prepared,
+  { python, gpus, visiblePaths, env, supply }: SetUpPorts,
 ): Promise<Execution> {
   const mine = ownGpus(offer, gpus)
   const prefix = python === null || python.prefix.startsWith('/usr') ? [] : [python.prefix]
+  const programs = program === null || supply === undefined ? [] : [supply.folder]
   return launch(executor, offer, folder, fenceKey(offer.fence), {
     argv,
-    env: programEnv(offer, {
-      isolation: choice.isolation,
-      workerEnv: env,
-      python: python?.path ?? null,
-      modelsFolder: order === null ? modelFolder : MODELS_TARGET,
-      gpus: mine,
-      secretEnv: secrets.env,
-      opener,
-    }),
+    env: {
+      ...(program === null ? {} : { PYTHONDONTWRITEBYTECODE: '1' }),
+      ...programEnv(offer, {
+        isolation: choice.isolation,
+        workerEnv: env,
+        python: interpreter?.path ?? null,
+        virtualEnv: interpreter?.environment,
+        modelsFolder: order === null ? modelFolder : MODELS_TARGET,
+        gpus: mine,
+        secretEnv: secrets.env,
+        workFolder: choice.isolation === 'none' ? join(folder, 'work') : '/work',
+        opener,
+      }),
+    },
     secrets: secrets.launch,
     takesLines: offer.spec.session !== null,
     ...choice,
@@ -116,7 +164,17 @@ function start(
     devices: mine
       .filter(gpu => !gpu.simulated)
       .flatMap(gpu => [`/dev/nvidia${gpu.index}`, '/dev/nvidiactl', '/dev/nvidia-uvm']),
-    visiblePaths: [...visiblePaths, ...prefix, modelFolder],
+    ...(said === 0 ? {} : { saidBytes: said }),
+    visiblePaths: [
+      ...new Set([
+        ...visiblePaths,
+        ...prefix,
+        ...(interpreter?.visiblePaths ?? []),
+        ...programs,
+        ...rankPaths(offer.spec),
+        modelFolder,
+      ]),
+    ],
   })
 }
 

@@ -14,6 +14,7 @@ import { removeTree } from '@stoker/files'
 import { type Fence, fenceKey, Offer } from '@stoker/protocol'
 import { withoutSecrets } from './secrets.ts'
 import { SessionJournal } from './session-journal.ts'
+import { saidBefore } from './set-up-log.ts'
 
 /** Each attempt has one folder, named by its fence: the offer, the program's work folder, its output, its exit record. */
 export class Workspaces {
@@ -68,10 +69,10 @@ export class Workspaces {
     return existsSync(join(this.folderOfKey(key), FETCHING))
   }
 
-  /** The folder of an attempt whose inputs were only partly there, empty again. */
+  /** The folder of an attempt whose inputs were only partly there, empty again but for what was said: some of it may be sent already. */
   async makeAgain(offer: Offer): Promise<string> {
     const folder = this.folderOf(offer.fence)
-    const left = (await readdir(folder)).filter(name => name !== 'offer.json' && name !== FETCHING)
+    const left = (await readdir(folder)).filter(name => !['offer.json', 'stderr', FETCHING].includes(name))
     for (const name of left) await removeTree(join(folder, name))
     mkdirSync(join(folder, 'work'), { mode: 0o700 })
     return folder
@@ -130,7 +131,7 @@ function isAsNew(folder: string): boolean {
     const work = join(folder, 'work')
     const { mode, uid } = lstatSync(work)
     if ((mode & 0o777) !== 0o700 || uid !== process.getuid?.() || readdirSync(work).length > 0) return false
-    if (existsSync(join(folder, 'outputs.json')) || SessionJournal.isIn(folder)) return false
+    if (existsSync(join(folder, 'outputs.json')) || SessionJournal.isIn(folder) || saidBefore(folder) > 0) return false
     return ['stdout', 'stderr'].every(name => isEmptied(join(folder, name)))
   } catch {
     return false

@@ -205,6 +205,7 @@ export class WorkerSession {
   }
 
   #note(report: AttemptReport): void {
+    if (report.kind === 'checkpoint') return
     const key = fenceKey(report.fence)
     const held = this.#held.get(key)
     const state = report.kind === 'declined' ? 'ended' : report.kind

@@ -1,4 +1,12 @@
-import { type AttemptReport, type ChangeOf, type Fence, fenceKey, Refused, sameFence } from '@stoker/protocol'
+import {
+  type AttemptReport,
+  type ChangeOf,
+  type Checkpoint,
+  type Fence,
+  fenceKey,
+  Refused,
+  sameFence,
+} from '@stoker/protocol'
 import type { Command, Facts, Replies } from '../commands.ts'
 import { canMoveAttempt } from '../life-cycle.ts'
 import { countAhead, learnTask, UNKNOWN_MS } from '../look-ahead.ts'
@@ -61,6 +69,7 @@ function takeReport(
     learnFrom(state, active, report)
     endAttempt(state, active, settleArtifacts(report, missing), now, emit)
   } else if (report.kind === 'declined') decline(state, worker, active, report.reason, now, emit)
+  else if (report.kind === 'checkpoint') keepCheckpoint(active, report.checkpoint, missing, now, emit)
   else if (canMoveAttempt(active.state, report.kind) || isLateStart(active, report)) {
     const at = plausible(report.at, active, now)
     if (report.kind === 'starting') emit.change({ c: 'starting', job: fence.job, at })
@@ -71,6 +80,18 @@ function takeReport(
 
 function insideOf({ containerId }: Extract<AttemptReport, { kind: 'running' }>): { readonly containerId?: string } {
   return containerId === undefined ? {} : { containerId }
+}
+
+/** One whose content is not all there is passed over: the one before stays. */
+function keepCheckpoint(
+  active: ActiveJob,
+  checkpoint: Checkpoint,
+  missing: ReadonlySet<string>,
+  now: Now,
+  emit: Emit,
+): void {
+  if (checkpoint.files.some(({ sha256 }) => missing.has(sha256))) return
+  emit.change({ c: 'checkpointed', ...fenceOf(active), at: now.wall, checkpoint })
 }
 
 /** Its worker held it as running before it could say how. */

@@ -1,4 +1,12 @@
-import { type Fence, type JobSpec, type Offer, readSpec } from '@stoker/protocol'
+import {
+  CHECKPOINT_ATTEMPT,
+  checkpointIn,
+  type Fence,
+  type JobSpec,
+  MAX_CHECKPOINT_FILES,
+  type Offer,
+  readSpec,
+} from '@stoker/protocol'
 import { presentClaim } from '../../engine/claims.ts'
 import type { NewJob } from '../../engine/commands.ts'
 import type { Batch } from '../../engine/core.ts'
@@ -22,6 +30,7 @@ export async function offersOf(
   const specs: Specs = new Map()
   const missing = placed.filter(({ job }) => !submitted.has(job)).map(({ job }) => job)
   const stored = await specsOf(missing, queries, specs)
+  const resumes = await resumesOf(placed, queries)
   const byWorker = new Map<string, Offer[]>()
   for (const { job, epoch, attempt, worker, gpus, session: isTask } of placed) {
     const fence = { job, epoch, attempt }
@@ -31,7 +40,8 @@ export async function offersOf(
     const found = fresh === undefined ? stored.get(job) : { id: fresh.id, spec: sharedSpec(fresh, specs) }
     if (found === undefined) throw new Error(`job ${job} was placed but the store does not know it`)
     const offers = byWorker.get(worker) ?? []
-    offers.push(session === undefined ? { fence, ...found, gpus } : { fence, ...found, gpus, session })
+    const offer = { fence, ...found, gpus, ...resumes.get(job) }
+    offers.push(session === undefined ? offer : { ...offer, session })
     byWorker.set(worker, offers)
   }
   return byWorker
@@ -45,6 +55,7 @@ export async function repeatOffers(
 ): Promise<readonly Offer[]> {
   const jobs = fences.map(fence => fence.job)
   const stored = await specsOf(jobs, queries, new Map())
+  const resumes = await resumesOf(fences, queries)
   const claims = await engine.read(state => fences.map(fence => presentClaim(state, fence)))
   return fences.flatMap((fence, index) => {
     const found = stored.get(fence.job)
@@ -52,8 +63,23 @@ export async function repeatOffers(
     // A task may have been lost with its session while both sides agreed on what there is.
     if (found === undefined || claim === undefined) return []
     const { gpus, session } = claim
-    return [{ fence, ...found, gpus: [...gpus], ...(session === null ? {} : { session }) }]
+    const more = session === null ? resumes.get(fence.job) : { session }
+    return [{ fence, ...found, gpus: [...gpus], ...more }]
   })
+}
+
+/** What earlier attempts left to go on from; a first attempt has none, so most placements ask nothing. */
+async function resumesOf(
+  placed: readonly Pick<Fence, 'job' | 'attempt'>[],
+  queries: Queries,
+): Promise<ReadonlyMap<number, Pick<Offer, 'resume'>>> {
+  const found = new Map<number, Pick<Offer, 'resume'>>()
+  for (const { job, attempt } of placed) {
+    if (attempt <= 1) continue
+    const resume = checkpointIn(await queries.artifacts(job, CHECKPOINT_ATTEMPT, '', MAX_CHECKPOINT_FILES))
+    if (resume !== null) found.set(job, { resume })
+  }
+  return found
 }
 
 async function specsOf(

@@ -5,9 +5,7 @@ import { expect, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { aHello } from '../../engine/test-house.ts'
 
-
 import { routeUpgrades } from '../../serving/upgrades.ts'
-
 
 import type { ContractWorker } from '../gateway-contract.ts'
 import type { GatewayHouse, OpenGateway } from '../test-gateway-house.ts'

@@ -163,7 +163,7 @@ export class ForeignJobs implements Delivery {
       job.save()
       talk.started()
     } else if (report.kind === 'ended') this.#ended(record, report)
-    else this.#cannotStart(record, report.reason)
+    else if (report.kind === 'declined') this.#cannotStart(record, report.reason)
   }
 
   #cannotStart(record: JobRecord, reason: string): void {

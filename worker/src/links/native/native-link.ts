@@ -29,6 +29,8 @@ export interface NativePorts extends LinkEvents {
 
 /** The minor of the protocol from which hubs hear of new abilities without a new connection. */
 const HEARS_ABILITIES = 2
+/** And of checkpoints. */
+const HEARS_CHECKPOINTS = 3
 
 /** Our own protocol: carries out what the session decides, between the socket, the spool file and the runner. */
 export class NativeLink implements Link {
@@ -49,6 +51,8 @@ export class NativeLink implements Link {
   #connection = 0
   /** What the hub was told last that this worker can do, and whether it hears of changes. */
   #told = { abilities: '', mayChange: false }
+  /** Of the hub that welcomed it last. */
+  #hubMinor = 0
   #wasAway = false
   #isLeaving = false
   #emptied: (() => void)[] = []
@@ -84,6 +88,7 @@ export class NativeLink implements Link {
 
   report(reports: readonly AttemptReport[], sizes?: Readonly<Record<OutputStream, number>>): void {
     const [first] = reports
+    if (first?.kind === 'checkpoint' && this.#hubMinor < HEARS_CHECKPOINTS) return
     const output = first === undefined || sizes === undefined ? undefined : { fence: first.fence, sizes }
     this.#step({ e: 'report', reports, output })
     this.#flushSoon()
@@ -206,7 +211,8 @@ export class NativeLink implements Link {
       case 'welcomed':
         spoolFile.sawEpoch(action.welcome.epoch)
         this.#live?.start(action.welcome.liveMs)
-        this.#told = { ...this.#told, mayChange: action.welcome.protocol.minor >= HEARS_ABILITIES }
+        this.#hubMinor = action.welcome.protocol.minor
+        this.#told = { ...this.#told, mayChange: this.#hubMinor >= HEARS_ABILITIES }
         this.tellAbilities()
         this.#runner?.drain(action.welcome.draining)
         if (this.#wasAway) this.#ports.log('info', 'connected to the hub again')

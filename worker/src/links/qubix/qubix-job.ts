@@ -1,4 +1,4 @@
-import { type Abilities, JOB_TYPES, type JobSpec, type JobSpecInput, parseJobSpec } from '@stoker/protocol'
+import { type Abilities, type JobSpec, type JobSpecInput, parseJobSpec } from '@stoker/protocol'
 import { z } from 'zod'
 
 /** A job as backends hand it out; what else they say is theirs. */
@@ -77,11 +77,7 @@ function programOf({ type, input }: QubixJob): Program | null {
 }
 
 function whyNot(type: Program, abilities: Abilities): string | null {
-  if (!(JOB_TYPES as readonly string[]).includes(type)) return `this worker has no program for "${type}"`
-  const { types = {} } = abilities as {
-    readonly types?: Readonly<Record<string, { state: string; reason: string | null }>>
-  }
-  const ability = types[type]
+  const ability = abilities.types?.[type]
   if (ability === undefined) return `this worker has no program for "${type}"`
   return ability.state === 'impossible'
     ? `this worker cannot run "${type}": ${ability.reason ?? 'no reason given'}`

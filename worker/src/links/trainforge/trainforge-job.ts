@@ -1,4 +1,4 @@
-import { type Abilities, isInnerPath, JobSpec, type JobSpecInput, parseJobSpec, parseSize } from '@stoker/protocol'
+import { type Abilities, isInnerPath, type JobSpec, type JobSpecInput, parseJobSpec, parseSize } from '@stoker/protocol'
 import { z } from 'zod'
 import type { Machine, Need } from '../foreign/places.ts'
 
@@ -81,8 +81,8 @@ export function specOf(job: TrainforgeJob, need: Need, project: Project, abiliti
 }
 
 /** Packages are installed by the worker's own step, where it has one. */
-function environmentOf({ requirements }: Project): Readonly<Record<string, unknown>> {
-  return requirements !== null && 'environment' in JobSpec.shape ? { environment: { requirements } } : {}
+function environmentOf({ requirements }: Project): Pick<JobSpecInput, 'environment'> {
+  return requirements === null ? {} : { environment: { requirements } }
 }
 
 function chosenScript({ script }: TrainforgeJob, { files }: Project): string | null {

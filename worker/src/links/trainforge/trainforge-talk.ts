@@ -66,7 +66,7 @@ export class TrainforgeTalk implements Talk {
 
   async begin(signal: AbortSignal): Promise<Beginning> {
     const { record } = this.#job
-    const { projects, abilities, log } = this.#ports
+    const { projects, abilities } = this.#ports
     const job = record.job as unknown as TrainforgeJob
     await this.#findPlace(signal)
     if (this.#manner === 'claims' && !(await this.#claim(signal))) return 'refused'
@@ -75,8 +75,6 @@ export class TrainforgeTalk implements Talk {
     if (typeof spec === 'string') throw new CannotStart(spec)
     const isolation = chooseIsolation(spec, abilities())
     if (typeof isolation === 'string') throw new CannotStart(isolation)
-    if (project.requirements !== null && !('environment' in spec))
-      log('warn', `job ${record.id}: its requirements.txt is not installed, this worker has no step for it`)
     await this.#sayRunning().catch(() => {})
     this.#begun()
     return spec
