@@ -6,6 +6,7 @@ import type { TrainForgeContext } from './context.ts'
 import type { Desk } from './desk.ts'
 import type { KnownWorker } from './ledger.ts'
 import { RepeatedBatches } from './repeated-batches.ts'
+import { MAX_RESULTS_BYTES } from './results.ts'
 import type { Held } from './rules/held.ts'
 import { workerSide } from './worker-side.ts'
 
@@ -58,7 +59,7 @@ export function addClaimRoutes(service: FastifyInstance, context: TrainForgeCont
   })
 
   service.post('/api/jobs/:id/results', async request => {
-    const upload = await request.file()
+    const upload = await request.file({ limits: { files: 1, fileSize: MAX_RESULTS_BYTES } })
     if (upload === undefined) throw new AnswerError(400, 'results come as a form with the file results_zip; found none')
     const found = ledger.find(idOf(request))
     if (found === undefined) {

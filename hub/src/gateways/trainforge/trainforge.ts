@@ -36,7 +36,7 @@ export async function createTrainForge(context: TrainForgeContext): Promise<Trai
   const desk = await openDesk(context)
   answerErrors(service, context)
   readBodies(service)
-  await service.register(multipart, { limits: { files: 1, fileSize: Number.POSITIVE_INFINITY } })
+  await service.register(multipart)
   addRunnerRoutes(service, desk)
   await service.register(async workers => {
     workers.addHook('onRequest', workersOnly(context))
