@@ -17,13 +17,18 @@ export interface Finish {
 export class ProgramWatch {
   readonly #splitters: Record<OutputStream, LineSplitter> = { stdout: new LineSplitter(), stderr: new LineSplitter() }
   readonly #onProgress: (progress: Progress) => void
+  readonly #onCheckpoint: (fields: ProgramEvent['fields']) => void
   #finish: Finish | null = null
   #result: unknown = null
   #stderr: string[] = []
   #hasAnswered = false
 
-  constructor(onProgress: (progress: Progress) => void) {
+  constructor(
+    onProgress: (progress: Progress) => void,
+    onCheckpoint: (fields: ProgramEvent['fields']) => void = () => {},
+  ) {
     this.#onProgress = onProgress
+    this.#onCheckpoint = onCheckpoint
   }
 
   push(stream: OutputStream, bytes: Uint8Array): void {
@@ -40,6 +45,7 @@ export class ProgramWatch {
     this.#hasAnswered ||= ANSWERS.has(event)
     if (event === 'text') this.#result = { text: fields.content ?? null }
     else if (event === 'progress') this.#onProgress(progressOf(fields))
+    else if (event === 'checkpoint') this.#onCheckpoint(fields)
     else if (event === 'finish') {
       this.#finish = {
         status: String(fields.status ?? 'completed'),
