@@ -73,3 +73,13 @@ describe('a program watch', () => {
     ])
   })
 })
+
+it('tells of checkpoints those who listen for them', () => {
+  const heard: unknown[] = []
+  const watch = new ProgramWatch(
+    () => {},
+    fields => void heard.push(fields),
+  )
+  watch.push('stdout', bytes('{"event":"checkpoint","step":3}\n'))
+  expect(heard).toEqual([{ step: 3 }])
+})

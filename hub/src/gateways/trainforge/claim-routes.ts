@@ -5,6 +5,7 @@ import { reachedAt, workerCall } from './caller.ts'
 import type { Desk } from './desk.ts'
 import type { KnownWorker } from './ledger.ts'
 import { RepeatedBatches } from './repeated-batches.ts'
+import { MAX_RESULTS_BYTES } from './results.ts'
 import type { Held } from './rules/held.ts'
 import type { WorkerSide } from './worker-side.ts'
 
@@ -51,7 +52,7 @@ export function addClaimRoutes(service: FastifyInstance, desk: Desk, side: Worke
   })
 
   service.post('/api/jobs/:id/results', async request => {
-    const upload = await request.file()
+    const upload = await request.file({ limits: { files: 1, fileSize: MAX_RESULTS_BYTES } })
     if (upload === undefined) throw new AnswerError(400, 'results come as a form with the file results_zip; found none')
     const found = ledger.find(idOf(request))
     if (found === undefined) {

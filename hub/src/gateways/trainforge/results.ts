@@ -9,6 +9,8 @@ import { AnswerError } from './answer-error.ts'
 import type { TrainForgeContext } from './context.ts'
 import type { Held } from './rules/held.ts'
 
+/** Larger results belong into outputs, which are resumable. */
+export const MAX_RESULTS_BYTES = 10 * 2 ** 30
 /** What a zip of results is called among a job's artifacts. */
 const NAME = 'results.zip'
 
@@ -21,7 +23,7 @@ export class Results {
     this.#context = context
   }
 
-  async keep(held: Held, body: Readable): Promise<void> {
+  async keep(held: Held, body: Readable & { readonly truncated?: boolean }): Promise<void> {
     const { projects, blobs, engine, newSecret } = this.#context
     const owner = await engine.read(({ active, buckets }) => {
       const bucket = active.get(held.fence.job)?.bucket
@@ -42,6 +44,7 @@ export class Results {
         size += part.length
       })
       await pipeline(body, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+      if (body.truncated === true) throw new AnswerError(413, `results have more than ${MAX_RESULTS_BYTES} bytes`)
       const sha256 = hash.digest('hex')
       const lists = inLists(createReadStream(file))
       await blobs.put({ owner, sha256, size, first: 0, length: size, body: lists })

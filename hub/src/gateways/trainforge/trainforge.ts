@@ -43,7 +43,7 @@ export async function createTrainForge(
   const side = workerSide(context, desk)
   answerErrors(service, context)
   readBodies(service)
-  await service.register(multipart, { limits: { files: 1, fileSize: Number.POSITIVE_INFINITY } })
+  await service.register(multipart)
   addRunnerRoutes(service, desk)
   await service.register(async workers => {
     workers.addHook('onRequest', workersOnly(context))
