@@ -3,20 +3,20 @@ import { EXIT } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import { type FoundSpec, readSpecs } from './read-specs.ts'
 
-/** The one spec a command line means: a program behind --, a job file, or what a preset or an image starts by itself. */
+/** The one spec a command line means: a program behind --, a job file, or what a preset, an image or a type starts by itself. */
 export async function specFromWords(
   verb: string,
   words: readonly string[],
   cli: Cli,
-  { preset, image }: { readonly preset?: string; readonly image?: string } = {},
+  { preset, image, type }: { readonly preset?: string; readonly image?: string; readonly type?: string } = {},
 ): Promise<FoundSpec> {
   if (cli.argv.includes('--')) {
     if (words.length > 0) return { spec: { command: [...words] }, folder: cli.io.folder, place: () => null }
     throw new Failure('a program should follow --, nothing does', { exitCode: EXIT.usage })
   }
   const [file, ...more] = words
-  if (file === undefined && (preset ?? image) !== undefined)
-    return { spec: {}, folder: cli.io.folder, place: () => null }
+  const bringsProgram = preset !== undefined || image !== undefined || (type !== undefined && type !== 'command')
+  if (file === undefined && bringsProgram) return { spec: {}, folder: cli.io.folder, place: () => null }
   if (file === undefined || more.length > 0 || !/(^-|\.(ya?ml|json))$/i.test(file)) {
     throw new Failure(`${verb} takes a program behind -- or one job file (.yaml, .yml, .json or - for stdin)`, {
       exitCode: EXIT.usage,

@@ -2,8 +2,9 @@ import { type JobSpecInput, parseDuration } from '@stoker/protocol'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { AFTER_HELP, type After, gatherAfter } from './after.ts'
 import { type ContainerOptions, containerFields, withContainerOptions } from './container-options.ts'
+import { type ProgramOptions, programFields, withProgramOptions } from './program-options.ts'
 
-export interface SpecOptions extends ContainerOptions {
+export interface SpecOptions extends ContainerOptions, ProgramOptions {
   readonly name?: string
   readonly type?: string
   readonly preset?: string
@@ -35,9 +36,9 @@ export interface SpecOptions extends ContainerOptions {
 
 /** What `run` and `submit` can say about a job on the command line. */
 export function withSpecOptions(command: Command): Command {
-  return withContainerOptions(command)
+  return withProgramOptions(withContainerOptions(command))
     .option('--name <text>', 'what lists call the job')
-    .option('--type <type>', 'command, custom_script, echo or noop')
+    .option('--type <type>', 'command, custom_script, echo, noop, or a program that comes along, like mnist_training')
     .option('--preset <name>', 'a preset of the hub, like test-loading/inference')
     .option('--gpus <n>', 'how many GPUs', wholeNumber)
     .option('--gpu-memory <size>', 'memory each GPU must have, like 24GB')
@@ -80,6 +81,7 @@ export function applySpecOptions(spec: Readonly<Record<string, unknown>>, of: Sp
     ...spec,
     ...given({ name: of.name, type: of.type, timeout: of.timeout, priority: of.priority, retries: of.retries }),
     ...containerFields(spec, of),
+    ...programFields(spec, of),
     ...given({ isolation: of.isolation, network: of.network, hold: of.hold, preset: of.preset }),
     dependsOn: joined(spec.dependsOn, of.after),
     resources: under(spec.resources, {

@@ -151,7 +151,7 @@ def main():
         sys.exit(code)
     settle(here, order["final"])
     os.sync()
-    sys.stderr.write(f"{len(installed(site))} packages installed in {time.monotonic() - began:.0f} s\n")
+    sys.stderr.write(f"packages installed: {len(installed(site))}, in {time.monotonic() - began:.0f} s\n")
     tell(packages=installed(site))
 
 
