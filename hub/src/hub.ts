@@ -189,6 +189,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   }
   const programsFolder = options.programs ?? import.meta.dirname
   const shared = {
+    programs: await readProgramBook(join(programsFolder, 'jobs')),
     engine,
     queries: store.queries,
     streams,
@@ -230,7 +231,6 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     listeners,
     warmthOf: presets.warmthOf,
     workerBundle: workerBundleIn(programsFolder),
-    programs: await readProgramBook(join(programsFolder, 'jobs')),
     logger: pino({ level: 'error' }, pino.destination(2)),
   })
   const gateway = new NativeGateway({

@@ -49,7 +49,7 @@ export class OldWorkers {
     const notebook = this.#house.program({
       interpreter: this.#python,
       script: NOTEBOOK,
-      args: [...told, '--idle-seconds', '0.2', '--no-health'],
+      args: [...told, '--idle-seconds', '0.2'],
       env: this.#env,
     })
     await notebook.ready()

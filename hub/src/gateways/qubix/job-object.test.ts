@@ -39,13 +39,14 @@ it.each<[JobSpecInput, Record<string, unknown>]>([
 })
 
 it.each([
-  [0.5, 0.5],
-  [0, 1],
-  [-2, 1],
-  ['3', 1],
-  [null, 1],
-])('computeNeeded %j is told as the number %d', (computeNeeded, told) => {
-  expect(objectOf({ type: 'compute', input: { computeNeeded } })).toMatchObject({ computeNeeded: told, inputData: {} })
+  ['0.5', 0.5],
+  ['0', 1],
+  ['-2', 1],
+  ['much', 1],
+  ['Infinity', 1],
+])('the compute that a customer asked for as %j is told as the number %d', (text, told) => {
+  const spec = { type: 'compute' as const, labels: { 'qubix.compute_needed': text } }
+  expect(objectOf(spec)).toMatchObject({ computeNeeded: told, inputData: {} })
 })
 
 it.each([0, -1, '5'])('epochs of %j are for no such worker', epochs => {

@@ -1,4 +1,5 @@
 import type { JobSpec } from '@stoker/protocol'
+import { JOB_LABELS } from './api/job-labels.ts'
 import type { Variant } from './provider-note.ts'
 
 /** As old workers read it: nothing in it is ever null. */
@@ -16,14 +17,15 @@ const ORDINARY_COMPUTE = 1
 
 /** A job in the words of the dialect, or why no such worker could do it as it was asked for. */
 export function jobObject(id: string, spec: JobSpec, variant: Variant): JobObject | { readonly impossible: string } {
-  const { epochs, computeNeeded, ...rest } = spec.input
+  const { epochs, ...rest } = spec.input
+  const compute = Number(spec.labels[JOB_LABELS.computeNeeded])
   if (epochs !== undefined && epochs !== null && !(typeof epochs === 'number' && epochs >= 1))
     return { impossible: `input.epochs is ${JSON.stringify(epochs)}, a QUBIX worker needs a number of at least 1` }
   return {
     id,
     jobType: spec.type,
     modelType: spec.type,
-    computeNeeded: typeof computeNeeded === 'number' && computeNeeded > 0 ? computeNeeded : ORDINARY_COMPUTE,
+    computeNeeded: compute > 0 && Number.isFinite(compute) ? compute : ORDINARY_COMPUTE,
     inputData: withoutNulls({ ...rest, epochs, ...(variant === 'capable' ? limitsOf(spec) : {}) }),
     status: 'ASSIGNED',
   }

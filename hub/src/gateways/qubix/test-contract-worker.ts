@@ -13,7 +13,11 @@ export async function opensQubix(house: GatewayHouse, isOpen = false): Promise<O
   const door = new Doorkeeper(ORDINARY_LIMITS, now)
   const log: Log = (level, text) => void logged.push(`${level}: ${text}`)
   const context = { engine, queries, streams, blobs, board, door, now, isOpen, log, mostWorkers: 5 }
-  const customers = consumerContext({ ...context, newId: uuidv7, diskGuard: () => null, isStopping: () => false })
+  const customers = consumerContext({
+    ...context,
+    ...{ newId: uuidv7, diskGuard: () => null, isStopping: () => false },
+    programs: { check: spec => ({ spec }) },
+  })
   return createQubix(context, customers)
 }
 

@@ -1,4 +1,4 @@
-import type { JobSpec } from '@stoker/protocol'
+import type { JobSpec, SpecIssue } from '@stoker/protocol'
 import type { LiveBoard } from '../../../engine/live-board.ts'
 import type { EngineLoop } from '../../../engine/loop.ts'
 import type { State, WorkerState } from '../../../engine/state.ts'
@@ -27,6 +27,10 @@ export interface ConsumerContext {
   readonly refusalsOf: (spec: JobSpec) => (worker: WorkerState) => string | null
   /** Why no worker that is known could ever run the jobs of a bucket; null if one could. */
   readonly unschedulable: (state: State, bucket: number) => string | null
+  /** What the programs of job types ask for, and what they would refuse. */
+  readonly programs: {
+    check(spec: JobSpec): { readonly spec: JobSpec } | { readonly issues: readonly SpecIssue[] }
+  }
   /** A bug was met while answering. */
   readonly failed: (error: unknown) => void
 }

@@ -1,5 +1,5 @@
 import { sha256 } from '@stoker/files'
-import { formatSize, type JobRow, MAX_SPEC_BYTES, Refused, writeSpec } from '@stoker/protocol'
+import { formatSize, type JobRow, type JobSpec, MAX_SPEC_BYTES, Refused, writeSpec } from '@stoker/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { CreateBody, SubmitBody } from './bodies.ts'
 import { CUSTOMERS, callerOf } from './caller.ts'
@@ -58,7 +58,7 @@ async function accept(desk: ConsumerDesk, request: FastifyRequest, owner: string
     escrow: wish.escrowTxHash,
     estimatedCost: cost,
   })
-  const spec = specOf(wish, chosen, labels)
+  const spec = programSpec(context, specOf(wish, chosen, labels))
   const specText = writeSpec(spec)
   refuseLarge(specText)
   const jobs = [{ id: context.newId(), spec, specText, retryOf: null }]
@@ -68,6 +68,14 @@ async function accept(desk: ConsumerDesk, request: FastifyRequest, owner: string
   const [reason] = done.unschedulable
   const waits = typeof reason === 'string' ? [`it waits for a provider: ${reason}`] : []
   return { row, cost, notes: done.repeated ? ['it was created before with this key'] : [...chosen.notes, ...waits] }
+}
+
+/** With what its program needs; what the program would refuse is refused here. */
+function programSpec({ programs }: ConsumerDesk['context'], spec: JobSpec): JobSpec {
+  const checked = programs.check(spec)
+  if ('spec' in checked) return checked.spec
+  const text = checked.issues.map(({ path, message }) => `${path.replace(/^input\b/, 'inputData')}: ${message}`)
+  throw new Refused('request.invalid', text.join('; '))
 }
 
 /** The hash is of what was asked: where it may run is found out anew every time. */

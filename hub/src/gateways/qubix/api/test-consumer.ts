@@ -42,6 +42,7 @@ export async function openTestConsumer(over: Partial<ConsumerContext> = {}): Pro
     diskGuard: () => null,
     isStopping: () => false,
     isOpen: false,
+    programs: { check: spec => ({ spec }) },
     log: (_level, text) => faults.push(text),
     ...over,
   })
