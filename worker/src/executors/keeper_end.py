@@ -34,7 +34,7 @@ class ProgramEnd(LinesEnd):
             self.max_rss = max(self.max_rss, used.ru_maxrss * 1024)
             if pid == self.launch.pid and not self.launch.goes_on():
                 self.status, self.ended_ms = status, int(time.time() * 1000)
-        if self.status is not None and self.sweep not in self.timers:
+        if self.status is not None and (self.sweep not in self.timers or self.launch.boxed and not self.killed):
             self.sweep()
 
     def sweep(self):

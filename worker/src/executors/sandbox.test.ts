@@ -150,6 +150,14 @@ describe('a sandboxed program', () => {
     } else console.log('slirp4netns is not usable here: network internet was not tried')
     await new Promise(resolve => server.close(resolve))
   })
+
+  it('is over once its program is, whatever grace is left, though its network has a helper', async () => {
+    if (!(await probeSandbox({ python: PYTHON })).internet) return console.log('slirp4netns is not usable here')
+    const order = await bench.anOrder(['sleep', '1000'], { isolation: 'sandbox', network: 'internet' })
+    const execution = await executor.start(order)
+    execution.stop('canceled', 3_600_000)
+    expect((await finish(execution)).exit).toMatchObject({ signal: 'SIGTERM', stoppedBy: 'canceled' })
+  })
 })
 
 describe('a machine without the tools', () => {
