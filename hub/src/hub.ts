@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir } from 'node:fs/promises'
-import type { RequestListener, Server } from 'node:http'
+import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { type Log, lockFolder } from '@stoker/files'
 import type { Listener, PolicyName } from '@stoker/protocol'
@@ -11,7 +11,7 @@ import { viewJob } from './api/views.ts'
 import { webhookKey } from './api/webhooks.ts'
 import { Clock } from './clock.ts'
 import { CommitFigures } from './commit-figures.ts'
-import type { PresetOptions, TrainForgeOptions } from './config.ts'
+import type { PresetOptions } from './config.ts'
 import { dataSizes } from './data-sizes.ts'
 import { DiskSpace } from './disk-space.ts'
 import { Core } from './engine/core.ts'
@@ -20,20 +20,17 @@ import { carryLiveness } from './engine/liveness.ts'
 import { EngineLoop } from './engine/loop.ts'
 import { makeAdminToken, recover, startEpoch } from './first-steps.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
-import type { OnDisconnect } from './gateways/openai/context.ts'
-import { openGpuService } from './gpu-service-door.ts'
 import { ownCertificate, readCertificate } from './listeners/certificate.ts'
 import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
 import { rememberedIn } from './listeners/remembered.ts'
 import { newId } from './new-id.ts'
+import { type DialectOptions, type OwnAddresses, openDialects } from './open-dialects.ts'
 import { openPresets } from './open-presets.ts'
-import { openOpenAi } from './openai-door.ts'
 import { openDiskBlobs } from './outputs/artifacts/disk/disk-blobs.ts'
 import { openDiskStreams } from './outputs/disk/disk-streams.ts'
 import { PlanFigures } from './plan-figures.ts'
 import { readProgramBook } from './programs/program-book.ts'
-import { openQubix } from './qubix-door.ts'
 import { recallRuns } from './recall-runs.ts'
 import { Collector } from './retention/collector.ts'
 import { DEFAULT_RETENTION, lookEveryMs, type Retention } from './retention/settings.ts'
@@ -47,7 +44,6 @@ import { ORDINARY_LIMITS } from './serving/rate-limit.ts'
 import { routeUpgrades } from './serving/upgrades.ts'
 import { DiskFull } from './store/port.ts'
 import { openSqliteStore } from './store/sqlite/open.ts'
-import { openTrainForge } from './trainforge-door.ts'
 import { VERSION } from './version.ts'
 import { WebhookDispatcher } from './webhooks/dispatcher.ts'
 import { signingSecret } from './webhooks/sign.ts'
@@ -57,7 +53,7 @@ const TICK_MS = 1000
 const SWEEP_MS = 30_000
 const KEYS_KEPT_MS = 24 * 3600_000
 
-export interface HubOptions {
+export interface HubOptions extends DialectOptions {
   readonly folder: string
   readonly host: string
   readonly port: number
@@ -77,29 +73,15 @@ export interface HubOptions {
   /** Requests a second of one owner; null for any number. */
   readonly rateLimit?: number | null | undefined
   readonly presets?: PresetOptions | undefined
-  /** A port of its own for the GPU-service API, which is below /gpu in any case. */
-  readonly gpuServicePort?: number | undefined
-  /** A port of its own for QUBIX workers and clients, who are served below /qubix in any case. */
-  readonly qubixPort?: number | undefined
-  /** Whoever is on this machine may speak QUBIX without a token. */
-  readonly qubixOpen?: boolean | undefined
-  /** What becomes of a waiting task when the client of the OpenAI endpoint leaves. */
-  readonly openaiOnDisconnect?: OnDisconnect | undefined
-  readonly trainforge?: TrainForgeOptions | undefined
   readonly log: Log
   /** The store's outcome cannot be known, or a bug was met: the process must end. */
   readonly broken: (error: unknown) => void
 }
 
-export interface Hub {
+export interface Hub extends OwnAddresses {
   readonly url: string
   readonly epoch: number
   readonly listeners: readonly Listener[]
-  /** Where the GPU-service API has a port of its own. */
-  readonly gpuService: string | null
-  /** Where QUBIX has a port of its own. */
-  readonly qubix: string | null
-  readonly trainforge: string | null
   close(): Promise<void>
 }
 
@@ -201,18 +183,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     diskGuard: disk.guard,
     isStopping: () => isStopping,
   }
-  const served = { ...shared, blobs, folder, log, limits, clock: clock.now }
-  const gpuService = await openGpuService(served)
-  const openai = await openOpenAi({ ...served, onDisconnect: options.openaiOnDisconnect ?? 'cancel' })
-  const qubix = await openQubix({ ...served, isOpen: options.qubixOpen ?? false })
-  const trainforge = await openTrainForge({ ...served, ...options.trainforge, retention })
-  const dialects = [openai, gpuService, qubix, trainforge]
-  const front = (rest: RequestListener): RequestListener =>
-    dialects.reduce((inner, dialect) => dialect.front(inner), rest)
+  const dialects = await openDialects({ ...shared, blobs, folder, log, limits, retention, clock: clock.now }, options)
   const api = await createApi({
     ...shared,
-    front,
-    described: [...openai.routes, ...gpuService.routes],
+    front: dialects.front,
+    described: dialects.routes,
     blobs,
     gc,
     random: randomBytes,
@@ -220,7 +195,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     startedAt: Date.now(),
     unschedulable: schedulingRules.unschedulable,
     explain: (state, job) => explainJob(state, policy, job, clock.now()),
-    metrics: [commits.seconds, commits.changes, plans.seconds, openai.figures],
+    metrics: [commits.seconds, commits.changes, plans.seconds, dialects.figures],
     waitCode,
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {
@@ -246,7 +221,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     insecureSecrets: options.insecureSecrets ?? false,
     deviceDifficulty: presets.source.settings.deviceDifficulty,
   })
-  const attach = (server: Server) => routeUpgrades(server, [gateway.upgrades, ...qubix.upgrades])
+  const attach = (server: Server) => routeUpgrades(server, [gateway.upgrades, ...dialects.upgrades])
   attach(api.server as Server)
   const firing = new Firing(shared)
   const timers = [
@@ -278,7 +253,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     gateway.close()
     await presets.close()
     await webhooks.close()
-    for (const dialect of dialects) await dialect.close()
+    await dialects.close()
     await api.close()
     await listeners.closeAll()
     await gc.close()
@@ -295,7 +270,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const url = await api.listen({ host: options.host, port: options.port })
     const reception = {
       options: SERVER_OPTIONS,
-      request: front(api.routing),
+      request: dialects.front(api.routing),
       broken: answerBrokenRequest,
       attach,
     }
@@ -304,9 +279,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       url,
       epoch: core.state.epoch,
       listeners: listeners.list().listeners,
-      gpuService: await gpuService.listen(options.host, options.gpuServicePort),
-      qubix: await qubix.listen(options.host, options.qubixPort),
-      trainforge: await trainforge.listen(options.host, options.trainforge?.port),
+      ...(await dialects.listen(options.host)),
       close,
     }
   } catch (error) {
