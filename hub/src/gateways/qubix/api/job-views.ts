@@ -1,20 +1,11 @@
-import { type ArtifactRow, isTerminal, type JobRow, type JobState, type Progress, readSpec } from '@stoker/protocol'
+import { type ArtifactRow, isTerminal, type JobRow, type Progress, readSpec } from '@stoker/protocol'
 import type { State } from '../../../engine/state.ts'
 import { mediaType } from '../../../serving/media-types.ts'
+import { type JobStatus, jobStatus } from '../job-status.ts'
 import type { ConsumerContext } from './context.ts'
 import { noteOf } from './job-labels.ts'
 import { isoTime } from './provider-views.ts'
 
-export type JobStatus = 'PENDING' | 'ASSIGNED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
-
-const STATUSES: Readonly<Record<Exclude<JobState, 'active'>, JobStatus>> = {
-  waiting: 'PENDING',
-  queued: 'PENDING',
-  succeeded: 'COMPLETED',
-  failed: 'FAILED',
-  timed_out: 'FAILED',
-  canceled: 'CANCELLED',
-}
 /** A list of files longer than this is read at the hub's own API. */
 const MOST_ARTIFACTS = 1000
 
@@ -38,7 +29,7 @@ export async function viewJobDetails(context: ViewPorts, row: JobRow) {
 
 function viewJob({ board, unschedulable }: ViewPorts, state: State, row: JobRow) {
   const note = noteOf(row)
-  const status = statusOf(row)
+  const status = jobStatus(row)
   const isAtWork = row.state === 'active'
   const progress = isAtWork ? progressOf(board, row) : null
   const startedAt = startOf(row)
@@ -71,11 +62,6 @@ function viewJob({ board, unschedulable }: ViewPorts, state: State, row: JobRow)
 }
 
 /** A job that was handed out runs from when its worker says so. */
-export function statusOf({ state, attemptState }: Pick<JobRow, 'state' | 'attemptState'>): JobStatus {
-  if (state !== 'active') return STATUSES[state]
-  return attemptState === 'leased' || attemptState === 'starting' ? 'ASSIGNED' : 'RUNNING'
-}
-
 export function startOf({ startedAt, runningAt, state }: Pick<JobRow, 'startedAt' | 'runningAt' | 'state'>) {
   return state === 'waiting' || state === 'queued' ? null : (startedAt ?? runningAt)
 }

@@ -2,11 +2,12 @@ import { isTerminal, type JobRow, Refused } from '@stoker/protocol'
 import type { FastifyInstance } from 'fastify'
 import type { DialectCaller } from '../../../serving/dialect-caller.ts'
 import type { JobFilter, Page } from '../../../store/port.ts'
+import { jobStatus } from '../job-status.ts'
 import { CUSTOMERS, callerOf, LOOKERS } from './caller.ts'
 import type { ConsumerContext } from './context.ts'
 import { findJob } from './find-job.ts'
 import { JOB_LABELS } from './job-labels.ts'
-import { statusOf, viewJobDetails, viewJobs } from './job-views.ts'
+import { viewJobDetails, viewJobs } from './job-views.ts'
 
 const NEWEST = 50
 /** A page may be short and still go on. */
@@ -33,7 +34,7 @@ export function addJobRoutes(scope: FastifyInstance, context: ConsumerContext): 
     const row = await findJob(context, caller, request.params.id)
     if (!isTerminal(row.state)) await context.engine.execute({ kind: 'cancel', job: row.seq, by: caller.owner })
     const now = (await context.queries.jobById(row.id)) ?? row
-    const status = statusOf(now)
+    const status = jobStatus(now)
     if (isTerminal(now.state) && status !== 'CANCELLED')
       throw new Refused('job.ended', `job ${row.id} is ${status}; only one that has not ended can be cancelled`)
     return { success: true, status, cancelRequested: now.cancelBy !== null || status === 'CANCELLED' }

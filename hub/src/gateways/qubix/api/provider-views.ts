@@ -1,6 +1,6 @@
 import type { State, WorkerState } from '../../../engine/state.ts'
+import { gpuModelOf } from '../gpu-model.ts'
 import type { ConsumerContext } from './context.ts'
-import { shortModel } from './formulas/gpu-model.ts'
 
 const MIB_PER_GB = 1024
 
@@ -34,7 +34,7 @@ function providerOf({ offerOf }: Pick<ConsumerContext, 'offerOf'>, state: State,
   const { facts, connected, draining } = worker
   const offer = offerOf(worker)
   const gpus = facts.hardware.gpus.map(({ name, memoryMb }) => ({
-    model: shortModel(name),
+    model: gpuModelOf(name),
     vramGb: oneDigit(memoryMb / MIB_PER_GB),
   }))
   const vramGb = Math.max(0, ...gpus.map(gpu => gpu.vramGb))

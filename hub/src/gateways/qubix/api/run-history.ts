@@ -1,7 +1,7 @@
 import { type JobRow, type JobType, readSpec } from '@stoker/protocol'
 import type { Page } from '../../../store/port.ts'
+import { gpuModelOf } from '../gpu-model.ts'
 import type { ConsumerContext } from './context.ts'
-import { shortModel } from './formulas/gpu-model.ts'
 import { kindOf } from './formulas/job-kind.ts'
 import { scaleOf } from './formulas/run-seconds.ts'
 
@@ -29,7 +29,7 @@ export class RunHistory {
 
   async of(type: JobType | null, gpu: string | null): Promise<readonly number[]> {
     if (type === null) return []
-    return (await this.#look(type)).get(gpu === null ? '' : shortModel(gpu)) ?? []
+    return (await this.#look(type)).get(gpu === null ? '' : gpuModelOf(gpu)) ?? []
   }
 
   #look(type: JobType): Promise<ByModel> {
@@ -55,7 +55,7 @@ export class RunHistory {
     const models = await this.#context.engine.read(({ workers }) => {
       const byUuid = new Map<string, string>()
       for (const { facts } of workers.values())
-        for (const { uuid, name } of facts.hardware.gpus) byUuid.set(uuid, shortModel(name))
+        for (const { uuid, name } of facts.hardware.gpus) byUuid.set(uuid, gpuModelOf(name))
       return byUuid
     })
     return byModel(rows, models)

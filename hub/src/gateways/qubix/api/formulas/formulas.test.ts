@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { gpuModelOf } from '../../gpu-model.ts'
 import { compatibilityOf } from './compatibility.ts'
-import { shortModel } from './gpu-model.ts'
 import { hasCpuPath, kindOf, typeOf } from './job-kind.ts'
 import { needsOf } from './needs.ts'
 import { estimatedCost, multiplierOf, priceFor } from './price.ts'
@@ -40,7 +40,7 @@ it.each([
   ['NVIDIA  GeForce RTX 4070 Ti SUPER', 'RTX 4070 Ti SUPER'],
   ['GeForce RTX 3080 Laptop GPU', 'RTX 3080 Laptop GPU'],
   ['NVIDIA A100-SXM4-80GB', 'A100-SXM4-80GB'],
-])('%s is called %s', (long, short) => expect(shortModel(long)).toBe(short))
+])('%s is called %s', (long, short) => expect(gpuModelOf(long)).toBe(short))
 
 describe('needs', () => {
   it.each([

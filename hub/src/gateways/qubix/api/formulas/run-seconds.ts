@@ -1,5 +1,5 @@
+import { gpuModelOf } from '../../gpu-model.ts'
 import type { Confidence } from './analyze-source.ts'
-import { shortModel } from './gpu-model.ts'
 import type { JobKind } from './job-kind.ts'
 
 /** Seconds of the ordinary piece of work of each kind, by model. */
@@ -80,7 +80,7 @@ function ordinarySeconds(
 ): [number, RunEstimate['basis']] {
   if (measured.length >= ENOUGH_RUNS) return [median(measured), 'measured']
   const table = BENCHMARKS[kind] ?? {}
-  const model = gpu === null ? '' : shortModel(gpu)
+  const model = gpu === null ? '' : gpuModelOf(gpu)
   const known = Object.hasOwn(table, model) ? table[model] : undefined
   return known === undefined ? [WITHOUT_BENCHMARK[kind], 'default'] : [known, 'benchmark']
 }
