@@ -38,7 +38,6 @@ describe.each(['sandbox', 'none'] as const)('environments made by pip with isola
     const watch = aWatch()
     const wish = { requirements: 'six\nidna==3.10 # names', python: await python() }
     const path = await store.hold(wish, await place.holder('a'), watch)
-    await watch.settled()
     expect(watch.heard.output).toContain('Successfully installed idna-3.10 six-')
     expect(watch.heard.operations.at(-1)).toMatch(/^installing [012] of 2 packages$/)
     const [facts] = await store.shelf.list()

@@ -1,4 +1,5 @@
-import { appendFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { appendFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
@@ -116,21 +117,13 @@ export class EnvironmentBench {
 /** Remembers what one who waits was told. */
 export function aWatch(stop = new AbortController()) {
   const heard: { output: string; operations: string[] } = { output: '', operations: [] }
-  const reads: Promise<void>[] = []
   return {
     heard,
     stop,
     signal: stop.signal,
-    settled: () => Promise.all(reads),
+    // At once: the file goes with the installation.
     onOutput: (file: string, bytes: number) => {
-      reads.push(
-        readFile(file, 'utf8').then(
-          text => {
-            heard.output = text.slice(0, bytes)
-          },
-          () => {},
-        ),
-      )
+      if (existsSync(file)) heard.output = readFileSync(file).subarray(0, bytes).toString()
     },
     onProgress: ({ operation }: Progress) => {
       if (operation !== null && operation !== heard.operations.at(-1)) heard.operations.push(operation)
