@@ -39,7 +39,7 @@ describe.each(['sandbox', 'none'] as const)('environments made by pip with isola
     const wish = { requirements: 'six\nidna==3.10 # names', python: await python() }
     const path = await store.hold(wish, await place.holder('a'), watch)
     expect(watch.heard.output).toContain('Successfully installed idna-3.10 six-')
-    expect(watch.heard.operations.at(-1)).toMatch(/^installing [012] of 2 packages$/)
+    expect(watch.heard.operations.at(-1)).toBe('installing 2 of 2 packages')
     const [facts] = await store.shelf.list()
     expect(facts).toMatchObject({ packages: ['idna-3.10', expect.stringMatching(/^six-/)], holders: 1 })
     expect((await stat(join(path, 'bin'))).uid).toBe(process.getuid?.())

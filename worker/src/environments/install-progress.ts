@@ -28,9 +28,16 @@ export class InstallProgress {
   hear(line: string): void {
     const value = tryJson(line)
     const done = Done.safeParse(value)
-    if (done.success) this.#packages = done.data.packages
+    if (done.success) this.#finish(done.data.packages)
     const step = Step.safeParse(value)
     if (step.success) this.#progress = progressOf(step.data)
+  }
+
+  /** A quick installation is over before it has said that it begins. */
+  #finish(packages: readonly string[]): void {
+    const [installed, total] = [packages.length, packages.length]
+    this.#packages = packages
+    this.#progress = progressOf({ collected: total, name: null, total, installed, bytes: 0 })
   }
 }
 
