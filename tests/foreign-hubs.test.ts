@@ -94,15 +94,18 @@ describe('trainforge-worker with its documented flags', () => {
     const worker = start('trainforge-worker', ...flags(), '--json')
     expect(await worker.ready()).toMatchObject({ id: 'gpu-node-1', hub: hub.url })
     await soon(() => expect(hub.reports('p1')).toMatchObject([{ status: 'running', worker_id: 'gpu-node-1' }]))
-    const status = start('trainforge-worker', '--status')
-    expect((await status.exited).code).toBe(0)
-    expect(JSON.parse(status.stdout)).toMatchObject({
-      ...{ worker_id: 'gpu-node-1', running: true, active_jobs: 1, max_jobs: 2, scheduler_reachable: true },
-      ...{
-        system_info: { worker_id: 'gpu-node-1' },
-        gpu_status: { total_gpus: 0 },
-        cpu_status: { allocated_cores: 1 },
-      },
+    // A worker writes its status down once a second.
+    await soon(async () => {
+      const status = start('trainforge-worker', '--status')
+      expect((await status.exited).code).toBe(0)
+      expect(JSON.parse(status.stdout)).toMatchObject({
+        ...{ worker_id: 'gpu-node-1', running: true, active_jobs: 1, max_jobs: 2, scheduler_reachable: true },
+        ...{
+          system_info: { worker_id: 'gpu-node-1' },
+          gpu_status: { total_gpus: 0 },
+          cpu_status: { allocated_cores: 1 },
+        },
+      })
     })
     await writeFile(gate, '')
     await soon(() => expect(hub.ends('p1')).toMatchObject([{ outcome: 'completed', exitCode: 0 }]))

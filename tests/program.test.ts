@@ -75,7 +75,7 @@ describe('a program', () => {
         input: { size: 3, 'is-big': false, what: null, list: [1, { a: 'b' }] },
       })
       expect(job.state).toBe('succeeded')
-      const { PATH, STOKER_ATTEMPT, MODEL_PATH, PWD, LC_CTYPE, ...rest } = JSON.parse(
+      const { PATH, STOKER_ATTEMPT, MODEL_PATH, CHECKPOINT_DIR, PWD, LC_CTYPE, ...rest } = JSON.parse(
         (await logOf(house.client, job.id, 'stdout')).trim(),
       ).content
       expect(rest).toEqual({
@@ -101,6 +101,7 @@ describe('a program', () => {
       expect(PATH).toBe([...new Set([dirname(python), '/usr/local/bin', '/usr/bin', '/bin'])].join(':'))
       expect(MODEL_PATH).toBe(house.path('w', 'no-models'))
       expect(STOKER_ATTEMPT).toMatch(/^\d+-\d+-1$/)
+      expect(CHECKPOINT_DIR).toMatch(/checkpoints$/)
     },
   )
 

@@ -35,7 +35,11 @@ it('runs 100 jobs on old workers while the hub is killed twice: each ends once, 
     ...['e1', 'e2', 'e3', 'e4'].map(name => new QubixWorker(house, { name, backend })),
     ...['s1', 's2'].map(name => new QubixWorker(house, { name, backend, variant: 'simple' })),
   ]
-  const tuning = { type: 'fine-tuning' as const, input: { baseModel: 'm' }, placement: { unverified: true } }
+  const tuning = {
+    type: 'fine-tuning' as const,
+    input: { baseModel: 'm', dataset: 'd' },
+    placement: { unverified: true },
+  }
   const specs = Array.from({ length: 100 }, (_, i) => (i % 5 === 0 ? tuning : script(`print("job", ${i})`)))
   const jobs = await house.client.submitMany(specs)
   const reported = () => workers.flatMap(({ lines }) => lines).filter(line => line.reported !== undefined).length
