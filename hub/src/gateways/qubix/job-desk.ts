@@ -8,7 +8,7 @@ import { completionVerdict } from './completion.ts'
 import type { QubixContext } from './context.ts'
 import type { HandOut } from './hand-out.ts'
 import { heardOf } from './heard.ts'
-import { appendTexts, textsOf } from './output.ts'
+import { appendLastWords, appendTexts, textsOf } from './output.ts'
 import { providerId } from './provider-key.ts'
 import { type ProviderNote, readNote } from './provider-note.ts'
 import { gpuSamples, type Sample, sampleOf } from './sample.ts'
@@ -146,7 +146,7 @@ export class JobDesk {
       return { type, isTrusted: trust === 'verified', startedAt: active?.runningAt ?? active?.placedAt ?? null }
     })
     const { stdout, stderr, ...end } = toldEnd(body, { variant: note.variant, ...look })
-    const rows = await appendTexts(streams, fence, { stdout, stderr }, now())
+    const rows = await appendLastWords(streams, fence, { stdout, stderr }, now())
     const how = { at: now(), startedAt: look.startedAt, signal: null, usage: null }
     const report = { kind: 'ended', fence, ...how, ...end } as const
     await Promise.all([

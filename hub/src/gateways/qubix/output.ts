@@ -21,6 +21,18 @@ export function textsOf(lines: readonly LogLine[]): Texts {
   return texts
 }
 
+/** The last lines that an end lists, unless the worker brought that stream while it worked: then they are known. */
+export async function appendLastWords(
+  streams: Streams,
+  fence: Fence,
+  texts: Texts,
+  at: number,
+): Promise<readonly RowWrite[]> {
+  const { stdout, stderr } = await streams.sizes(fence)
+  const unknown = { stdout: stdout > 0 ? '' : texts.stdout, stderr: stderr > 0 ? '' : texts.stderr }
+  return appendTexts(streams, fence, unknown, at)
+}
+
 /** Behind what is there; the rows are to be committed with what the worker reports. */
 export async function appendTexts(
   streams: Streams,

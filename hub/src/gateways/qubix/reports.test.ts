@@ -45,6 +45,14 @@ describe('progress', () => {
     expect(await house.output(id, 'stderr')).toBe('bad\n')
   })
 
+  it('brings lines that the end lists once more, and that are kept once', async () => {
+    const id = await house.submit(SCRIPT)
+    await worker.poll()
+    await worker.report(id, 'progress', { progress: 10, logLines: ['a', 'b'] })
+    await worker.complete(id, { status: 'success', exitCode: 0, stdout: ['b', ''], stderr: ['w'] })
+    expect([await house.output(id, 'stdout'), await house.output(id, 'stderr')]).toEqual(['a\nb\n', 'w\n'])
+  })
+
   it('of a job nobody has claims it, of one that another has is refused', async () => {
     const id = await house.submit(SCRIPT)
     expect((await worker.report(id, 'progress', { progress: 1 })).status).toBe(200)
