@@ -1,7 +1,7 @@
 import { sha256 } from '@stoker/files'
 import { type Change, Refused } from '@stoker/protocol'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { TokenState } from '../engine/state.ts'
+import type { TokenState } from '../engine/owner-things.ts'
 import { Doorkeeper, ORDINARY_LIMITS } from '../serving/rate-limit.ts'
 import type { ApiContext } from './context.ts'
 

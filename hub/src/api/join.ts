@@ -2,7 +2,7 @@ import { sha256 } from '@stoker/files'
 import { PROBLEMS, Refused } from '@stoker/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import type { TokenState } from '../engine/state.ts'
+import type { TokenState } from '../engine/owner-things.ts'
 import type { Api, RouteContext, WorkerBundle } from './context.ts'
 import { joinScript, refusalScript } from './join-script.ts'
 

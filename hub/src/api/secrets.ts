@@ -9,7 +9,7 @@ import {
   SecretName,
 } from '@stoker/protocol'
 import { z } from 'zod'
-import type { SecretState } from '../engine/state.ts'
+import type { SecretState } from '../engine/owner-things.ts'
 import { type Caller, callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { isoTime } from './iso-time.ts'

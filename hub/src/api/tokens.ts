@@ -1,7 +1,7 @@
 import { sha256 } from '@stoker/files'
 import { CreatedToken, NewToken, Problem, type Token, TokenList } from '@stoker/protocol'
 import { z } from 'zod'
-import type { TokenState } from '../engine/state.ts'
+import type { TokenState } from '../engine/owner-things.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'

@@ -12,7 +12,7 @@ import {
   WebhookPing,
 } from '@stoker/protocol'
 import { z } from 'zod'
-import type { WebhookState } from '../engine/state.ts'
+import type { WebhookState } from '../engine/owner-things.ts'
 import { type Caller, callerOf, guard, ownerScope } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { isoTime, isoTimeOrNull } from './iso-time.ts'

@@ -1,5 +1,6 @@
 import type { ChangeOf, RowWrite } from '@stoker/protocol'
-import { type State, secretKey } from './state.ts'
+import { secretKey } from './owner-things.ts'
+import type { State } from './state.ts'
 
 /** Changes of what an owner keeps at the hub beside jobs: webhooks and secrets. */
 type OwnedName = 'webhook' | 'webhookRemoved' | 'secretSet' | 'secretRemoved'

@@ -22,21 +22,12 @@ import {
 import { apply } from './apply.ts'
 import { claimOf, isOutstanding, takeClaim } from './claims.ts'
 import { restoreGroup } from './groups.ts'
+import { type SecretState, secretKey } from './owner-things.ts'
 import { useOf } from './owner-use.ts'
 import { countTask } from './queue.ts'
 import { openSession, takePlace } from './sessions.ts'
 import { bucketKey } from './shape-of.ts'
-import {
-  type ActiveJob,
-  type Claim,
-  claimKey,
-  countersOf,
-  emptyState,
-  type Now,
-  type SecretState,
-  type State,
-  secretKey,
-} from './state.ts'
+import { type ActiveJob, type Claim, claimKey, countersOf, emptyState, type Now, type State } from './state.ts'
 import { beginSettling, putWaiting, waitingOf } from './waiting.ts'
 
 /** What the store gives back after a start; see the store's port. */

@@ -7,7 +7,6 @@ import type {
   Hardware,
   JobState,
   OwnerLimits,
-  Role,
   RunIsolation,
   Shape,
   TerminalState,
@@ -17,6 +16,7 @@ import type { Reservation, WaitingHead } from '../scheduler/reservation.ts'
 import { Edges } from './edges.ts'
 import { Fleet } from './fleet.ts'
 import type { GroupState } from './groups.ts'
+import type { SecretState, TokenState, WebhookState } from './owner-things.ts'
 import type { OwnerUse } from './owner-use.ts'
 import { QueuedJobs } from './queued-jobs.ts'
 import { RunTimeBook } from './run-times.ts'
@@ -152,37 +152,6 @@ interface Quarantine {
   readonly at: number
 }
 
-export interface TokenState {
-  readonly id: string
-  readonly hash: string
-  readonly role: Role
-  readonly owner: string
-  readonly label: string
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  usedBy: string | null
-}
-
-/** Where ends of an owner's jobs are told. */
-export interface WebhookState {
-  readonly id: string
-  readonly owner: string
-  readonly url: string
-  readonly on: readonly TerminalState[]
-  readonly labels: Readonly<Record<string, string>>
-  readonly secret: string
-  readonly createdAt: number
-}
-
-/** Everything about a secret but its value, which stays sealed in the store. */
-export interface SecretState {
-  readonly owner: string
-  readonly name: string
-  readonly bytes: number
-  readonly createdAt: number
-  readonly changedAt: number
-}
-
 /** Live state: what can still change. Everything else is in the store. */
 export interface State {
   epoch: number
@@ -293,11 +262,6 @@ export function emptyState(): State {
     dirtyTargets: new Set(),
     askers: new Set(),
   }
-}
-
-/** Owners have no space in their names. */
-export function secretKey(owner: string, name: string): string {
-  return `${owner} ${name}`
 }
 
 export function claimKey(claim: { readonly job: number; readonly epoch: number; readonly attempt: number }): string {

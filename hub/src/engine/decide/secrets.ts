@@ -1,6 +1,7 @@
 import { Refused } from '@stoker/protocol'
 import type { Command, Facts, NewJob, Replies } from '../commands.ts'
-import { type Now, type SecretState, type State, secretKey } from '../state.ts'
+import { type SecretState, secretKey } from '../owner-things.ts'
+import type { Now, State } from '../state.ts'
 import type { Emit } from './emit.ts'
 
 type Of<K extends Command['kind']> = Extract<Command, { kind: K }>
