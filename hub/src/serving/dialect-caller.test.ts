@@ -49,4 +49,12 @@ describe('who calls', () => {
     expect(await call(undefined, '127.0.0.1', false)).toBeNull()
     expect(await call(undefined, '10.0.0.9', true)).toBeNull()
   })
+
+  it.each(['origin', 'sec-fetch-site', 'x-forwarded-for', 'forwarded'])(
+    'is nobody of this machine with %s',
+    async name => {
+      const request = { headers: { [name]: 'x' }, socket: { remoteAddress: '127.0.0.1' } }
+      expect(await dialectCaller(engine, request as never, { now: 0, isOpen: true })).toBeNull()
+    },
+  )
 })

@@ -50,7 +50,7 @@ export async function dialectCaller(
   { now, isOpen }: { readonly now: number; readonly isOpen: boolean },
 ): Promise<DialectCaller | null> {
   const secret = secretOf(request.headers)
-  if (secret === null) return isOpen && isLoopback(request.socket.remoteAddress) ? LOCAL_CALLER : null
+  if (secret === null) return isOpen && isLocal(request) ? LOCAL_CALLER : null
   const hash = sha256(secret)
   const token = await engine.read(({ tokens, tokenByHash }) => tokens.get(tokenByHash.get(hash) ?? ''))
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return null
@@ -68,6 +68,14 @@ function secretOf({ authorization, 'x-api-key': key }: IncomingMessage['headers'
   return /^Bearer (\S{1,500})$/i.exec(authorization ?? '')?.[1] ?? null
 }
 
-function isLoopback(address: string | undefined): boolean {
-  return address !== undefined && (address === '::1' || /^(::ffff:)?127\./.test(address))
+const LOCAL_PAGE = /^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i
+
+/** A page of another site in a browser of this machine, or a proxy on it, speaks for others: neither is someone here. */
+function isLocal({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
+  const address = socket.remoteAddress ?? ''
+  const isLoopback = address === '::1' || /^(::ffff:)?127\./.test(address)
+  const { origin, forwarded, 'x-forwarded-for': from } = headers
+  return (
+    isLoopback && forwarded === undefined && from === undefined && (origin === undefined || LOCAL_PAGE.test(origin))
+  )
 }

@@ -26,15 +26,10 @@ export async function callerOf(
   return caller
 }
 
-/** Null: nobody who may come in. A page of another site speaks for no one on this machine. */
-export async function knownCaller(
+/** Null: nobody who may come in. */
+export function knownCaller(
   { engine, now, isOpen }: ConsumerContext,
   request: Pick<IncomingMessage, 'headers' | 'socket'>,
 ): Promise<DialectCaller | null> {
-  const caller = await dialectCaller(engine, request, { now: now(), isOpen })
-  return caller?.token === null && isForeignPage(request.headers.origin) ? null : caller
-}
-
-function isForeignPage(origin: string | undefined): boolean {
-  return origin !== undefined && !/^https?:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i.test(origin)
+  return dialectCaller(engine, request, { now: now(), isOpen })
 }
