@@ -50,11 +50,14 @@ describe('who calls', () => {
     expect(await call(undefined, '10.0.0.9', true)).toBeNull()
   })
 
-  it.each(['origin', 'sec-fetch-site', 'x-forwarded-for', 'forwarded'])(
-    'is nobody of this machine with %s',
-    async name => {
-      const request = { headers: { [name]: 'x' }, socket: { remoteAddress: '127.0.0.1' } }
-      expect(await dialectCaller(engine, request as never, { now: 0, isOpen: true })).toBeNull()
-    },
-  )
+  it.each([
+    ['a page of another site', { origin: 'https://evil.example' }, false],
+    ['a page that has no name', { origin: 'null' }, false],
+    ['a page of this machine', { origin: 'http://localhost:5173' }, true],
+    ['a proxy', { 'x-forwarded-for': '10.0.0.9' }, false],
+    ['a proxy of the newer kind', { forwarded: 'for=10.0.0.9' }, false],
+  ])('%s on this machine: %j counts as someone here: %s', async (_, headers, isHere) => {
+    const request = { headers, socket: { remoteAddress: '127.0.0.1' } }
+    expect((await dialectCaller(engine, request as never, { now: 0, isOpen: true })) !== null).toBe(isHere)
+  })
 })
