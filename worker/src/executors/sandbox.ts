@@ -70,8 +70,9 @@ export function sandboxOptions(order: LaunchOrder, system: Options): Options {
     ...inMemory('/dev/shm', order),
     ['--remount-ro', '/dev'],
     ...inMemory('/tmp', order),
-    ...order.visiblePaths.map(path => ['staged', '--ro-bind', path, path]),
+    ...order.visiblePaths.filter(path => !isInWork(path)).map(shown),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
+    ...order.visiblePaths.filter(isInWork).map(shown),
     ...secretFiles(order),
     ['--remount-ro', '/'],
     ['--chdir', '/work'],
@@ -121,4 +122,13 @@ async function showLibraries(path: string): Promise<Options> {
 async function showIfPresent(path: string): Promise<Options> {
   const stat = await lstat(path).catch(() => null)
   return stat === null ? [] : [['--ro-bind-try', path, path]]
+}
+
+/** On a machine with a /work of its own: the program's folder is put there and would hide it. */
+function isInWork(path: string): boolean {
+  return path.startsWith('/work/')
+}
+
+function shown(path: string): string[] {
+  return ['staged', '--ro-bind', path, path]
 }
