@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,7 +7,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { type MlEnvironment, mlEnvironment } from '../tests/harness/ml-environment.ts'
 
 const run = promisify(execFile)
-const PROGRAMS = ['mnist_training', 'training', 'fine_tuning', 'inference', 'compute']
+/** Every folder that says of itself what type of job it is. */
+const PROGRAMS = readdirSync(import.meta.dirname, { withFileTypes: true })
+  .filter(entry => entry.isDirectory() && readdirSync(join(import.meta.dirname, entry.name)).includes('program.json'))
+  .map(entry => entry.name)
 /** The first run installs PyTorch. */
 const INSTALL_MS = 25 * 60_000
 /** The longest took 270 s where eight programs shared each core. */
@@ -38,6 +42,7 @@ test.each(PROGRAMS)('jobs/%s says of itself what others need to know', async nam
       network: expect.stringMatching(/^(none|internet)$/),
     },
     sessions: expect.any(Boolean),
+    ...('ranks' in manifest ? { ranks: expect.any(Boolean) } : {}),
   })
   for (const input of Object.values<Record<string, unknown>>(manifest.inputs)) {
     expect(input.type).toMatch(/^(integer|number|string|boolean|any)$/)
@@ -46,8 +51,12 @@ test.each(PROGRAMS)('jobs/%s says of itself what others need to know', async nam
   }
 })
 
-test.for(['lib', ...PROGRAMS])('the tests of jobs/%s pass', { timeout: SUITE_MS }, async (name, context) => {
+/** Two at once, each with one thread: their models are too small to keep two cores busy. */
+test.concurrent.for(['lib', ...PROGRAMS])('the tests of jobs/%s pass', { timeout: SUITE_MS }, async (name, context) => {
   if ('reason' in environment) return context.skip(environment.reason)
-  const { stderr } = await run(environment.python, ['-B', '-m', 'unittest'], { cwd: join(import.meta.dirname, name) })
+  const { stderr } = await run(environment.python, ['-B', '-m', 'unittest'], {
+    cwd: join(import.meta.dirname, name),
+    env: { ...process.env, OMP_NUM_THREADS: '1' },
+  })
   expect(stderr).toMatch(/Ran [1-9]\d* tests? in .*\n\nOK\n$/)
 })

@@ -1,4 +1,4 @@
-"""inference: predictions of a named model, once or as a session. Inputs: program.json."""
+"""inference: predictions of a classifier and texts of a language model, once or as a session. Inputs: program.json."""
 
 import sys
 from pathlib import Path
@@ -9,7 +9,7 @@ from stoker_job import frame
 
 
 def main() -> None:
-    frame.run(__file__)
+    frame.run(__file__, served="serve")
 
 
 if __name__ == "__main__":

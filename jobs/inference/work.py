@@ -1,62 +1,35 @@
-"""Predictions with their confidence and the time each really took."""
+"""Two forms of one type, told apart by the inputs: `input` asks a classifier, `data` has a language model write."""
 
-import time
+import os
 from typing import Any
 
-import emit
-import torch
-from items import items_of
-from stoker_job.artifacts import outputs, write_json
-from stoker_job.inputs import Inputs
-from stoker_job.models import Classifier, open_model
-from stoker_job.problems import Failed
-from stoker_job.ranks import joined
+from stoker_job.inputs import Inputs, shown
+from stoker_job.problems import Refused
 
-_TOLD = 1000
-_loaded: dict[tuple[str | None, str | None], Classifier] = {}
+_TEMPLATE = ("data", "inference", "checkpoint", "postprocess", "shard", "enforce_cpu", "merge_children", "_upstreamResults")
 
 
 def work(inputs: Inputs) -> dict[str, Any]:
-    with joined() as ranks:
-        model = _model(inputs["model"], inputs["model_sha256"], ranks.device)
-        items = items_of(inputs["input"], model)
-        answers = []
-        for number, item in enumerate(items, 1):
-            answers.append(_prediction(model, item, ranks.device, inputs["top"]))
-            emit.progress(5 + 90 * number / len(items), f"item {number}/{len(items)}")
-        if ranks.is_first:
-            write_json(outputs() / "predictions.json", answers)
-    return {
-        "predictions": answers[:_TOLD],
-        "predictionCount": len(answers),
-        "computationData": answers[0],
-        "dataset": None,
-        "model": {"name": inputs["model"], **model.facts()},
-        **ranks.facts(),
-    }
+    template = {name: inputs[name] for name in ("model", *_TEMPLATE)}
+    given = [name for name in _TEMPLATE if inputs[name] is not None]
+    if inputs["input"] is None and not given:
+        raise Refused("neither input nor data is given: input asks a classifier, data (a text, a list or a template's object) a language model")
+    if inputs["input"] is None and inputs["top"] != 1:
+        raise Refused(f"top is {inputs['top']}, which belongs to input and the classes of a classifier, and {given[0]} is given")
+    if inputs["input"] is None:
+        return _written(template, inputs["model_sha256"])
+    if given:
+        raise Refused(f"input and {given[0]} are given: input asks a classifier, {given[0]} belongs to the template of a language model")
+    if not isinstance(inputs["model"], (str, type(None))):
+        raise Refused(f"model is {shown(inputs['model'])}, beside input it must be a text")
+    from predict import predicted
+
+    return predicted(inputs)
 
 
-def _model(name: str | None, sha256: str | None, device: torch.device) -> Classifier:
-    """Exactly the named one; a session keeps it and loads another only when another is named."""
-    if (name, sha256) not in _loaded:
-        emit.worker("loading", f"loading {name or 'the model of the job'}")
-        model = open_model("model", name, sha256)
-        model.module.to(device).eval()
-        _loaded.clear()
-        _loaded[(name, sha256)] = model
-        emit.progress(5, "the model is loaded")
-    return _loaded[(name, sha256)]
+def _written(template: dict[str, Any], sha256: str | None) -> dict[str, Any]:
+    if os.environ.get("WORLD_SIZE", "1") != "1":
+        raise Refused(f"the job has {os.environ['WORLD_SIZE']} ranks, and a language model answers from one process that uses all its GPUs: leave ranks out")
+    from template import answered
 
-
-def _prediction(model: Classifier, item: Any, device: torch.device, top: int) -> dict[str, Any]:
-    """The time covers encoding, the way to the device and back, and the network."""
-    start = time.perf_counter()
-    with torch.inference_mode():
-        given = [one.to(device) for one in model.encode(item)]
-        shares = torch.softmax(model.module(*given)[0].float(), 0).cpu()
-    best = torch.topk(shares, min(top, len(model.classes)))
-    latency_ms = 1000 * (time.perf_counter() - start)
-    if not torch.isfinite(shares).all():
-        raise Failed("the model answers with NaN: its weights are broken, train it again with a lower learning_rate")
-    named = [{"prediction": model.classes[number], "confidence": share} for share, number in zip(best.values.tolist(), best.indices.tolist())]
-    return {**named[0], "latency_ms": latency_ms, **({"top": named} if top > 1 else {})}
+    return answered(template, sha256)

@@ -28,9 +28,9 @@ def write_whole(path: Path, write: Callable[[Path], None]) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         write(part)
-        _sync(part)
+        synced(part)
         os.replace(part, path)
-        _sync(path.parent)
+        synced(path.parent)
     finally:
         part.unlink(missing_ok=True)
 
@@ -41,11 +41,15 @@ def write_json(path: Path, value: Any) -> None:
     write_whole(path, lambda part: _write_text(part, text))
 
 
-def listed() -> list[dict[str, Any]]:
-    """Every file that exists below `outputs/`, by the name under which it can be downloaded."""
-    folder = Path("outputs")
-    files = sorted(file for file in folder.rglob("*") if file.is_file() and not file.name.startswith("."))
-    return [_described(file, file.relative_to(folder)) for file in files]
+def listed(before: frozenset[tuple[Path, int, int]] = frozenset()) -> list[dict[str, Any]]:
+    """Every file below `outputs/`, by the name under which it can be downloaded, save those that are as they were before."""
+    return [_described(file, file.relative_to("outputs")) for file, *_ in sorted(present() - before)]
+
+
+def present() -> frozenset[tuple[Path, int, int]]:
+    """The files below `outputs/` with size and time: enough to see what changed without reading any."""
+    files = [file for file in Path("outputs").rglob("*") if file.is_file() and not file.name.startswith(".")]
+    return frozenset((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
 
 
 def sha256_of(file: Path) -> str:
@@ -66,7 +70,8 @@ def _write_text(path: Path, text: str) -> None:
     path.write_text(text, "utf8")
 
 
-def _sync(path: Path) -> None:
+def synced(path: Path) -> None:
+    """What a file or folder holds is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -8,9 +8,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .artifacts import listed
+import emit
 
-_PACKAGES = ("torch", "numpy", "safetensors", "transformers", "pillow")
+from .artifacts import listed, present
+
+_PACKAGES = ("torch", "numpy", "safetensors", "transformers", "pillow", "diffusers", "trl", "peft", "datasets", "accelerate")
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 _RAPL = Path("/sys/class/powercap")
 
@@ -21,9 +23,10 @@ class Measured:
     def __init__(self) -> None:
         self._start = time.monotonic()
         self._energy = _package_microjoules()
+        self._before = present() if emit.is_session() else frozenset()
 
     def facts(self) -> dict[str, Any]:
-        """Time, memory, energy where the machine counts it, versions, and the files left."""
+        """Time, memory, energy where the machine counts it, versions, and the files left; in a session those of this task."""
         return {
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "seconds": round(time.monotonic() - self._start, 3),
@@ -31,7 +34,7 @@ class Measured:
             "peakGpuMemoryBytes": _peak_gpu_bytes(),
             "energy": self._used(),
             "versions": _versions(),
-            "artifacts": listed(),
+            "artifacts": listed(self._before),
         }
 
     def _used(self) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 import difflib
 import json
 import math
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from .problems import Refused
 _KINDS = {"integer": "a whole number", "number": "a number", "string": "a text", "boolean": "true or false", "any": "a value"}
 
 
-class Inputs:
+class Inputs(Mapping[str, Any]):
     """Checked inputs by name; what was not given has its default."""
 
     def __init__(self, values: dict[str, Any]) -> None:
@@ -19,6 +20,12 @@ class Inputs:
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:

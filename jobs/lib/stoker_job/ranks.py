@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -39,7 +40,7 @@ class Ranks:
 
 @contextlib.contextmanager
 def joined() -> Iterator[Ranks]:
-    """Joins the other ranks if there are any: nccl on GPUs, gloo on processors."""
+    """Joins the other ranks if there are any: nccl on GPUs, gloo on processors. What comes after is told by the first; the others end here."""
     rank, count = _number("RANK", 0), _number("WORLD_SIZE", 1)
     device = _device(_number("LOCAL_RANK", rank))
     if count == 1:
@@ -50,8 +51,16 @@ def joined() -> Iterator[Ranks]:
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=_TIMEOUT)
     try:
         yield Ranks(rank, count, device)
+        if rank > 0:
+            _end()
     finally:
         distributed.destroy_process_group()
+
+
+def _end() -> None:
+    """At once: a thread of gloo that still lets go of a tensor and a Python that takes the group apart can wait for each other for ever."""
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _device(local: int) -> torch.device:

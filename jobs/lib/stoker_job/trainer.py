@@ -159,13 +159,14 @@ class Trainer:
         return round(_FIRST_PERCENT + self._part() * (_LAST_PERCENT - _FIRST_PERCENT), 2)
 
     def _tell(self) -> None:
-        """First and last batch of an epoch always, the others a few times a second."""
+        """First and last batch of an epoch always, the others a few times a second; with what was right of the held-out examples last."""
         now = time.monotonic()
         if 1 < self.at.batch < self.batches and now - self._told < _PROGRESS_SECONDS:
             return
         self._told = now
         seen = min(self.at.batch * self.plan.batch_size, len(self.labels[0]))
-        operation = f"epoch {self.at.epoch + 1}/{self.plan.epochs}, batch {self.at.batch}/{self.batches}"
+        right = f", {100 * self.at.history[-1]['accuracy']:.1f} % right" if self.at.history else ""
+        operation = f"epoch {self.at.epoch + 1}/{self.plan.epochs}, batch {self.at.batch}/{self.batches}{right}"
         emit.progress(self._percent(), operation, trainLoss=self.at.loss / seen, trainAccuracy=self.at.hits / seen)
 
     def _leave_if_alone(self) -> None:

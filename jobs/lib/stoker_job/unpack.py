@@ -25,7 +25,7 @@ def unpack(name: str, file: Path) -> Path:
         part = target.with_name(f"{target.name}.{os.getpid()}.part")
         part.mkdir(parents=True)
         try:
-            (_untar if file.name.lower().endswith(_TAR) else _unzip)(name, file, part)
+            (_unzip if zipfile.is_zipfile(file) else _untar)(name, file, part)
             _move(part, target)
         except (tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
             raise Failed(f"{name}: {file.name} is no whole archive ({error})") from error
