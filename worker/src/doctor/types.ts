@@ -13,8 +13,8 @@ import { ProgramBoard } from '../programs/program-board.ts'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Which types of programs a worker with this data folder could run, and why not the others. */
-export async function examineTypes(data: string, env: Env): Promise<Finding[]> {
-  const programs = await findPrograms(BUNDLED_PROGRAMS, () => {})
+export async function examineTypes(data: string, env: Env, folder = BUNDLED_PROGRAMS): Promise<Finding[]> {
+  const programs = await findPrograms(folder, () => {})
   if (programs.size === 0) return []
   const hardware = await probeMachine({ folder: nearestExisting(data), simulateGpus: null, env })
   const able = { allowUnsandboxed: false, allowHostNetwork: false }
@@ -46,12 +46,17 @@ async function statesOf(
   return board.latest.types
 }
 
-/** That a machine has no GPU is nothing wrong with it; that nothing can be installed may be. */
+/** That a machine has no GPU is nothing wrong with it; that its disk is full or nothing can be installed may be. */
 function findingOf(type: string, { state, reason }: TypeAbility): Finding {
   const text = reason === null ? state : `${state}: ${reason}`
-  const isCurable = state === 'impossible' && /network|installed|disk/.test(reason ?? '')
-  const todo = state === 'installable' ? `install now: stoker env warm ${type}` : null
-  return { check: `type ${type}`, level: isCurable ? 'warn' : 'ok', text, todo: isCurable ? 'see above' : todo }
+  const cure = state === 'impossible' ? cureOf(reason ?? '') : null
+  const todo = state === 'installable' ? `install now: stoker env warm ${type}` : cure
+  return { check: `type ${type}`, level: cure === null ? 'ok' : 'warn', text, todo }
+}
+
+function cureOf(reason: string): string | null {
+  if (/ of disk, /.test(reason)) return 'make room: stoker env prune; or put the data elsewhere with --data'
+  return /network|installed/.test(reason) ? 'see network and sandbox above' : null
 }
 
 function nearestExisting(folder: string): string {

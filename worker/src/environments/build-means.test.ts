@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
@@ -24,6 +24,20 @@ it.each([
   [{ sandbox: false, note: 'no sandbox: forbidden' }, /nothing can be installed: no sandbox: forbidden/],
 ])('nothing is installed without %j', async (more, words) => {
   expect(await buildMeans({ ...ABLE, ...more }, {})).toMatch(words)
+})
+
+it('folders that files with settings of pip name are shown, and one that asks no index needs no network', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stoker-pip-'))
+  const [home, wheels] = [join(folder, 'home'), join(folder, 'wheels')]
+  for (const path of [folder, wheels]) await mkdir(path, { recursive: true }).then(() => chmod(path, 0o755))
+  await mkdir(join(home, '.config', 'pip'), { recursive: true })
+  const file = join(home, '.config', 'pip', 'pip.conf')
+  await writeFile(file, `[global]\nno-index = true\nfind-links = file://${wheels} /no/such/folder\n`, { mode: 0o644 })
+  const means = await buildMeans({ ...ABLE, internet: false }, { HOME: home })
+  expect(means).toMatchObject({ network: 'none', env: { PIP_CONFIG_FILE: file } })
+  if (typeof means !== 'string') expect(means.visiblePaths).toEqual(expect.arrayContaining([file, wheels]))
+  if (typeof means !== 'string') expect(means.visiblePaths).not.toContain('/no/such/folder')
+  await removeTree(folder)
 })
 
 it('pip gets what the owner of the machine set for it, and nothing else of the worker', async () => {

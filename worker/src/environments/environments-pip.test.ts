@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { writeWheel } from '../../../tests/harness/wheel.ts'
 import { Workbench } from '../executors/workbench.ts'
 import { findPythons } from '../probe/python.ts'
 import { type BuildMeans, buildMeans } from './build-means.ts'
@@ -10,6 +11,16 @@ import { aWatch, EnvironmentBench } from './test-environments.ts'
 const ABILITIES = {
   ...{ executors: ['process' as const], sandbox: true, unsandboxed: true, internet: true, hostNetwork: false },
   note: null,
+}
+
+/** A folder that pip reads as an index, with one package of one version. */
+async function anIndex(root: string, version: string): Promise<string> {
+  const index = join(root, `index-${version}`)
+  await mkdir(join(index, 'stoker-sample'), { recursive: true })
+  const wheel = await writeWheel(join(index, 'stoker-sample'), 'stoker_sample', version, '')
+  const name = basename(wheel)
+  await writeFile(join(index, 'stoker-sample', 'index.html'), `<a href="${encodeURIComponent(name)}">${name}</a>`)
+  return index
 }
 
 describe.each(['sandbox', 'none'] as const)('environments made by pip with isolation %s', isolation => {
@@ -60,6 +71,16 @@ describe.each(['sandbox', 'none'] as const)('environments made by pip with isola
       means: async () => ({ isolation, network: 'none', env: { PIP_NO_INDEX: '1' }, visiblePaths: [] }),
     })
     expect(await offline.hold({ ...wish, requirements: 'idna' }, await place.holder('b'), aWatch())).not.toBe(path)
+  })
+
+  it('come from the index that the machine was given beside the first: its build wins over the plain one', async () => {
+    const [plain, own] = [await anIndex(place.root, '1.0'), await anIndex(place.root, '1.0+cpu')]
+    const settings = { PIP_INDEX_URL: `file://${plain}`, PIP_EXTRA_INDEX_URL: `file://${own}` }
+    const means = () => buildMeans({ ...ABILITIES, sandbox: isolation === 'sandbox' }, { HOME: '/', ...settings })
+    const store = await place.store(bench.executor(), { means })
+    const wish = { requirements: 'stoker-sample==1.0', python: await python() }
+    await store.hold(wish, await place.holder('a'), aWatch())
+    expect((await store.shelf.list()).map(({ packages }) => packages)).toEqual([['stoker_sample-1.0+cpu']])
   })
 
   it('that fail leave nothing, and the error names the package', async () => {

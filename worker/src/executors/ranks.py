@@ -1,4 +1,7 @@
-"""Starts a program once for every rank and ends all of them together: `ranks.py COUNT GRACE_SECONDS program args...`.
+"""Starts a program once for every rank and ends all of them together: `ranks.py COUNT GRACE_SECONDS TOLD program args...`.
+
+TOLD says who tells the ranks that they are to stop: `by-us`, or `by-others` where the whole tree gets the signal and a
+second one would interrupt what the first began.
 
 Rank 0 speaks for the program: its stdout is ours. Lines of the others go to stderr behind their rank. The first rank
 that fails stops the rest (TERM, a grace, KILL); its exit code becomes ours and its last lines our last words.
@@ -13,6 +16,8 @@ import time
 TAIL_LINES = 8
 CHUNK = 1 << 16
 NEVER_STARTED = 127
+# All ranks are on this machine; the name of the machine may lead elsewhere, or nowhere in a sandbox.
+LOOPBACK = {"GLOO_SOCKET_IFNAME": "lo0" if sys.platform == "darwin" else "lo"}
 
 
 def free_port():
@@ -64,11 +69,11 @@ class Output:
 
 
 class Ranks:
-    def __init__(self, count, grace_s, argv):
+    def __init__(self, count, grace_s, passes_on, argv):
         self.count, self.grace_s, self.argv, self.talk = count, grace_s, argv, Talk()
         self.pids, self.codes, self.tails = {}, {}, [[] for _ in range(count)]
         self.pipes, self.failed, self.asked_at, self.has_killed = selectors.DefaultSelector(), None, None, False
-        self.is_told = False
+        self.is_told, self.has_passed_on = False, not passes_on
 
     def run(self):
         self.watch_signals()
@@ -94,7 +99,7 @@ class Ranks:
         self.pipes.register(self.wake, selectors.EVENT_READ)
 
     def start(self):
-        common = {**os.environ, "WORLD_SIZE": str(self.count), "LOCAL_WORLD_SIZE": str(self.count),
+        common = {**LOOPBACK, **os.environ, "WORLD_SIZE": str(self.count), "LOCAL_WORLD_SIZE": str(self.count),
                   "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
         for rank in range(self.count):
             names = ["stderr"] if rank == 0 else ["stdout", "stderr"]
@@ -114,6 +119,9 @@ class Ranks:
             elif not key.data.read():
                 self.pipes.unregister(key.fd)
                 os.close(key.fd)
+        if self.is_told and not self.has_passed_on:
+            self.has_passed_on = True
+            self.signal_all(signal.SIGTERM)
         self.reap()
         if self.asked_at is not None and not self.has_killed and time.monotonic() >= self.asked_at + self.grace_s:
             self.has_killed = True
@@ -152,9 +160,8 @@ class Ranks:
             os.close(key.fd)
 
     def told(self, *_):
-        """Who asked us to end gives the grace: the ranks get as long as we do."""
+        """Who asked us to end gives the grace: the ranks get as long as we do. A second signal may come in here."""
         self.is_told = True
-        self.signal_all(signal.SIGTERM)
 
     def stop(self):
         if self.asked_at is None:
@@ -186,4 +193,4 @@ def exit_code(code):
 
 
 if __name__ == "__main__":
-    sys.exit(Ranks(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:]).run())
+    sys.exit(Ranks(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3] == "by-us", sys.argv[4:]).run())

@@ -101,7 +101,7 @@ export class ProgramBoard {
     const runs = executors.includes('process') && (sandbox || unsandboxed)
     return {
       noPrograms: runs ? null : (note ?? 'no sandbox, and nothing is run without one'),
-      gpus: hardware.gpus.length,
+      gpus: hardware.gpus.filter(({ simulated }) => !simulated).length,
       memoryBytes: hardware.memoryBytes,
       freeBytes: (await freeBytes(folder)).freeBytes,
     }

@@ -3,11 +3,17 @@ import { join } from 'node:path'
 import type { ProgramType } from '@stoker/protocol'
 import { programFolder } from './find-programs.ts'
 
+interface SmallProgram {
+  readonly main: string
+  readonly requirements?: string
+  readonly needs?: object
+}
+
 /** Writes the folder of a small program type below a folder of programs. */
 export async function writeProgram(
   root: string,
   type: ProgramType,
-  { main, requirements = '', ...manifest }: { readonly main: string; readonly requirements?: string } & object,
+  { main, requirements = '', ...manifest }: SmallProgram,
 ): Promise<string> {
   const folder = programFolder(root, type)
   await mkdir(folder, { recursive: true })

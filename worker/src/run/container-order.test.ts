@@ -46,6 +46,14 @@ describe('the order for a container', () => {
     })
   })
 
+  it('has shared memory in which ranks can talk, as much as the job says where it does', () => {
+    const shmOf = (more: JobSpecInput) => {
+      const offer = anOffer({ command: ['x'], ranks: 2, ...more })
+      return containerOrder(offer, offer.container, PLACE).shmBytes
+    }
+    expect([shmOf({}), shmOf({ container: { shm: '2GiB' } })]).toEqual([2 ** 30, 2 ** 31])
+  })
+
   it('asks for exactly the devices of the job, never for simulated ones', () => {
     const gpus = [
       { uuid: 'GPU-b', index: 1, simulated: false },

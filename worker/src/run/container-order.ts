@@ -4,6 +4,8 @@ import type { ContainerOrder } from '../executors/port.ts'
 /** Where a program in a container finds its model; an empty folder if it has none. */
 export const MODELS_TARGET = '/models'
 const SHORT_ID = 12
+/** Ranks talk through shared memory; the 64 MiB of engines are not enough for those of GPUs. */
+const RANKS_SHM_BYTES = 2 ** 30
 
 export interface ContainerPlace {
   readonly engine: string
@@ -18,7 +20,8 @@ export interface ContainerPlace {
 /** What the engine is asked for: the strictest container, and each relaxation the spec names. */
 export function containerOrder(offer: Offer, container: Container, place: ContainerPlace): ContainerOrder {
   const { user, workdir, writableRoot, shmBytes, tmpBytes, image } = container
-  const { cpus } = offer.spec.resources
+  const { resources, ranks } = offer.spec
+  const { cpus } = resources
   return {
     engine: place.engine,
     image,
@@ -27,7 +30,7 @@ export function containerOrder(offer: Offer, container: Container, place: Contai
     user,
     workdir,
     writableRoot,
-    shmBytes,
+    shmBytes: shmBytes ?? (ranks === null ? null : RANKS_SHM_BYTES),
     tmpBytes,
     cpus: cpus > 0 ? cpus : null,
     binds: [{ source: place.modelFolder, target: MODELS_TARGET, readOnly: true }, ...place.mounts],

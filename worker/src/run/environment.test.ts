@@ -8,6 +8,11 @@ function anOffer(spec: JobSpecInput): Offer {
   return { fence: { job: 1, epoch: 1, attempt: 1 }, id: 'the-id', spec: parsed.spec, gpus: [] }
 }
 
+const ONE_THREAD = {
+  ...{ OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1', OPENBLAS_NUM_THREADS: '1' },
+  ...{ NUMEXPR_NUM_THREADS: '1', RAYON_NUM_THREADS: '1' },
+}
+
 const surroundings = {
   isolation: 'sandbox' as const,
   workerEnv: { PATH: '/usr/bin:/bin', HOME: '/home/ann', SECRET: 'hidden', TZ: 'UTC', STOKER_JOIN: 'token' },
@@ -23,6 +28,7 @@ describe('the environment of a program', () => {
       TZ: 'UTC',
       PATH: '/opt/python/bin:/usr/bin:/bin',
       HOME: '/work',
+      ...ONE_THREAD,
       PYTHONUNBUFFERED: '1',
       MODEL_NAME: '',
       METADATA_EPOCHS: '3',
@@ -46,6 +52,15 @@ describe('the environment of a program', () => {
     expect(env).toMatchObject({ METADATA_X: '2', TASK_ID: 'the-id', PYTHONUNBUFFERED: '' })
   })
 
+  it('has as many threads as the job has processors, over all its ranks', () => {
+    const threads = (spec: JobSpecInput, gpus: readonly string[] = []) =>
+      programEnv({ ...anOffer(spec), gpus: [...gpus] }, surroundings).OMP_NUM_THREADS
+    expect(threads({ resources: { cpus: 3 } })).toBe('3')
+    expect(threads({ resources: { cpus: 8 }, ranks: 2 })).toBe('4')
+    expect(threads({ resources: { cpus: 8, gpus: 4 }, ranks: 'gpus' }, ['a', 'b', 'c', 'd'])).toBe('2')
+    expect(threads({ resources: { cpus: 3 }, env: { OMP_NUM_THREADS: '9' } })).toBe('9')
+  })
+
   it('names exactly the devices of the job; simulated ones are never shown to CUDA', () => {
     const real = { uuid: 'GPU-a', index: 1, simulated: false }
     expect(programEnv(anOffer({}), { ...surroundings, gpus: [real] })).toMatchObject({
@@ -63,6 +78,7 @@ describe('the environment of a program', () => {
     const container = { ...surroundings, isolation: 'container' as const, modelsFolder: '/models' }
     const offer = anOffer({ image: 'tool', model: { name: 'llama' }, input: { a: true } })
     expect(programEnv(offer, container)).toEqual({
+      ...ONE_THREAD,
       PYTHONUNBUFFERED: '1',
       MODEL_NAME: 'llama',
       METADATA_A: 'True',

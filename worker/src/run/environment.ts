@@ -1,5 +1,7 @@
 import { delimiter, dirname } from 'node:path'
 import { factsEnv, type Offer } from '@stoker/protocol'
+import { rankCount } from './ranks.ts'
+import { threadEnv } from './threads.ts'
 
 /** The whole list of what a program may inherit from its worker; everything else it gets is said in its spec or here. */
 const INHERITED = ['LANG', 'LC_ALL', 'TZ'] as const
@@ -28,11 +30,13 @@ export interface Surroundings {
 export function programEnv(offer: Offer, surroundings: Surroundings): Record<string, string> {
   const { gpus, opener = offer } = surroundings
   const real = gpus.filter(gpu => !gpu.simulated).map(gpu => gpu.uuid)
+  const said = { ...offer.spec.env, ...surroundings.secretEnv }
   return {
     ...(surroundings.isolation === 'container' ? {} : hostEnv(surroundings)),
+    ...threadEnv(offer.spec.resources.cpus, rankCount(offer.spec, offer.gpus.length), said),
     ...factsEnv({
       input: opener.spec.input,
-      env: { ...offer.spec.env, ...surroundings.secretEnv },
+      env: said,
       taskId: opener.id,
       sessionId: offer.spec.session === null ? null : offer.id,
       modelName: offer.spec.model?.name ?? '',

@@ -26,9 +26,9 @@ it('what the program of a type leaves is kept unless the job says what', () => {
 it('ranks are as many as the job says, or has devices, wherever it runs', () => {
   const words = (spec: JobSpecInput, gpus = 0) => inRanks(['x'], specOf(spec), gpus, '/p')
   expect(words({})).toEqual(['x'])
-  expect(words({ ranks: 'gpus' }, 3)).toEqual(['/p', '-I', RANKS_PROGRAM, '3', '5', 'x'])
+  expect(words({ ranks: 'gpus' }, 3)).toEqual(['/p', '-I', RANKS_PROGRAM, '3', '5', 'by-others', 'x'])
   expect(words({ ranks: 'gpus' })).toContain('1')
-  expect(words({ ranks: 2, image: 'a' })).toEqual(['python3', '-I', '/stoker/ranks.py', '2', '5', 'x'])
+  expect(words({ ranks: 2, image: 'a' })).toEqual(['python3', '-I', '/stoker/ranks.py', '2', '5', 'by-us', 'x'])
   expect([rankPaths(specOf({})), rankMounts(specOf({}))]).toEqual([[], []])
   expect(rankMounts(specOf({ ranks: 2 }))).toEqual([
     { source: RANKS_PROGRAM, target: '/stoker/ranks.py', readOnly: true },

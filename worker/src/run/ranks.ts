@@ -4,7 +4,13 @@ import { RANKS_PROGRAM, rankArgv } from '../executors/ranks.ts'
 /** Where a container finds what starts the ranks. */
 const RANKS_TARGET = '/stoker/ranks.py'
 
-/** The program once for every rank, if the job says so; a job without devices has one rank for `gpus`. */
+/** A job without devices has one rank for `gpus`, as has one that says nothing of ranks. */
+export function rankCount({ ranks }: Pick<JobSpec, 'ranks'>, gpus: number): number {
+  if (ranks === null) return 1
+  return ranks === 'gpus' ? Math.max(1, gpus) : ranks
+}
+
+/** The program once for every rank, if the job says so. */
 export function inRanks(
   argv: readonly string[],
   { ranks, container }: JobSpec,
@@ -12,10 +18,10 @@ export function inRanks(
   python: string | null,
 ): readonly string[] {
   if (ranks === null) return argv
-  const count = ranks === 'gpus' ? Math.max(1, gpus) : ranks
-  if (container !== null) return rankArgv(argv, count, { python: 'python3', launcher: RANKS_TARGET })
+  const count = rankCount({ ranks }, gpus)
+  if (container !== null) return rankArgv(argv, count, { python: 'python3', launcher: RANKS_TARGET, isAlone: true })
   if (python === null) throw new Error('ranks need Python, this worker has none')
-  return rankArgv(argv, count, { python, launcher: RANKS_PROGRAM })
+  return rankArgv(argv, count, { python, launcher: RANKS_PROGRAM, isAlone: false })
 }
 
 export function rankPaths({ ranks }: JobSpec): readonly string[] {
