@@ -85,18 +85,21 @@ export function containerOf({ image, pull, container = {}, mounts = [] }: Contai
 
 /** Words about a container mean nothing without an image, and an image nothing without a container. */
 export function checkContainer(
-  wishes: ContainerWishes & { readonly isolation?: string | undefined; readonly isProgram: boolean },
-): SpecIssue[] {
-  const { image, isolation, isProgram } = wishes
-  if (image !== undefined) {
-    if (!isProgram) return [{ path: 'image', message: 'found an image; this type of job starts no program' }]
-    return isolation === undefined || isolation === 'auto' || isolation === 'container'
-      ? []
-      : [{ path: 'isolation', message: `found "${isolation}" with an image; an image runs in a container` }]
+  wishes: ContainerWishes & { readonly isolation?: string | undefined },
+  isProgram: boolean,
+  issues: SpecIssue[],
+): void {
+  const { image, isolation } = wishes
+  if (image === undefined) {
+    for (const path of OF_CONTAINERS)
+      if (wishes[path] !== undefined)
+        issues.push({ path, message: `found ${path}; without an image there is no container` })
+    if (isolation === 'container') issues.push({ path: 'image', message: 'missing; isolation "container" needs one' })
+  } else if (!isProgram) {
+    issues.push({ path: 'image', message: 'found an image; this type of job starts no program' })
+  } else if (isolation === 'none' || isolation === 'sandbox') {
+    issues.push({ path: 'isolation', message: `found "${isolation}" with an image; an image runs in a container` })
   }
-  const issues = (['pull', 'container', 'mounts'] as const)
-    .filter(path => wishes[path] !== undefined)
-    .map(path => ({ path: path as string, message: `found ${path}; without an image there is no container` }))
-  if (isolation === 'container') issues.push({ path: 'image', message: 'missing; isolation "container" needs one' })
-  return issues
 }
+
+const OF_CONTAINERS = ['pull', 'container', 'mounts'] as const

@@ -38,8 +38,8 @@ interface Asked {
 }
 
 /** Only a program of its own has packages and ranks; an image brings its packages along. */
-export function checkEnvironment(asked: Asked, isProgram: boolean): SpecIssue[] {
-  const issues: SpecIssue[] = []
+export function checkEnvironment(asked: Asked, isProgram: boolean, issues: SpecIssue[]): void {
+  if (asked.environment === undefined && asked.ranks === undefined) return
   for (const path of ['environment', 'ranks'] as const)
     if (asked[path] !== undefined && !isProgram)
       issues.push({ path, message: `found ${path}; only a job that starts a program of its own has one` })
@@ -50,5 +50,4 @@ export function checkEnvironment(asked: Asked, isProgram: boolean): SpecIssue[] 
     issues.push({ path: 'ranks', message: 'found ranks and no command; what an image starts by itself is not known' })
   if (asked.ranks !== undefined && asked.session !== undefined)
     issues.push({ path: 'ranks', message: 'found ranks and session; the lines of a session go to one process' })
-  return issues
 }

@@ -18,7 +18,7 @@ import {
 } from './spec-input.ts'
 import { type SpecIssue, specIssues } from './spec-issues.ts'
 import { SWEEP_KEYS } from './sweep.ts'
-import { asksForDevices, checkWishes, placementOf } from './wishes.ts'
+import { asksForDevices, checkPlacement, checkSharing, placementOf } from './wishes.ts'
 
 /**
  * A job as the house knows it: defaults applied, sizes in bytes, durations in milliseconds. As it is kept and sent it
@@ -97,27 +97,29 @@ export function parseJobSpec(value: unknown): ParsedSpec {
   if (!parsed.success) return { ok: false, issues: specIssues(parsed.error, value, knownKeys) }
   const input = parsed.data
   const type = input.type ?? (input.task === undefined ? 'command' : 'task')
-  const isProgram = startsProgram(type)
-  const issues = [
-    ...checkInput(type, input, input.input ?? NOTHING),
-    ...checkTransfers(type, input),
-    ...checkWishes(input.resources ?? NOTHING, input.placement ?? NOTHING),
-    ...checkContainer({ ...input, isProgram }),
-    ...checkSession({ ...input, type, isProgram }),
-    ...checkEnvironment(input, isProgram),
-  ]
+  const issues = disagreements(input, type)
   if (issues.length > 0) return { ok: false, issues }
-  if (input.isolation === 'none' && input.network === 'none') {
-    return {
-      ok: false,
-      issues: [
-        { path: 'network', message: 'found "none" with isolation "none"; only a sandbox can take the network away' },
-      ],
-    }
-  }
   const spec = complete(input, type)
   const wrongSecrets = secretIssues(spec)
   return wrongSecrets.length > 0 ? { ok: false, issues: wrongSecrets } : { ok: true, spec }
+}
+
+/** What is well written by itself and does not go together; each check adds what it finds. */
+function disagreements(input: z.output<typeof SpecInput>, type: JobSpec['type']): SpecIssue[] {
+  const isProgram = startsProgram(type)
+  const issues: SpecIssue[] = []
+  checkInput(type, input, issues)
+  if (!isProgram) checkTransfers(type, input, issues)
+  if (input.resources !== undefined) checkSharing(input.resources, issues)
+  if (input.placement !== undefined) checkPlacement(input.placement, issues)
+  checkContainer(input, isProgram, issues)
+  checkSession(input, type, issues)
+  checkEnvironment(input, isProgram, issues)
+  if (issues.length === 0 && input.isolation === 'none' && input.network === 'none') {
+    const message = 'found "none" with isolation "none"; only a sandbox can take the network away'
+    issues.push({ path: 'network', message })
+  }
+  return issues
 }
 
 function secretIssues({ type, secrets, env }: JobSpec): readonly SpecIssue[] {

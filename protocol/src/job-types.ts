@@ -57,46 +57,48 @@ export const NoopInput = z.strictObject({
 export type NoopInput = z.infer<typeof NoopInput>
 
 /** What a type wants of `command` and `input`, checked at the edge. */
-export function checkInput(
-  type: JobType,
-  { command, image }: { readonly command?: unknown; readonly image?: unknown },
-  input: Readonly<Record<string, unknown>>,
-): SpecIssue[] {
-  if (type === 'command')
-    return command === undefined && image === undefined
-      ? [{ path: 'command', message: 'missing; a job of type "command" needs one, or an image with its own' }]
-      : []
-  if (command !== undefined) return [{ path: 'command', message: `found a command; a job of type "${type}" has none` }]
-  if (type === 'custom_script') return checkScript(input)
-  if (type === 'noop') return issuesOf(NoopInput, input, Object.keys(NoopInput.shape))
-  return []
+export function checkInput(type: JobType, { command, image, input }: Told, issues: SpecIssue[]): void {
+  if (type === 'command') {
+    if (command === undefined && image === undefined)
+      issues.push({ path: 'command', message: 'missing; a job of type "command" needs one, or an image with its own' })
+  } else if (command !== undefined) {
+    issues.push({ path: 'command', message: `found a command; a job of type "${type}" has none` })
+  } else if (type === 'custom_script') checkScript(input ?? {}, issues)
+  else if (type === 'noop' && input !== undefined) checkBy(NoopInput, input, issues)
+}
+
+interface Told {
+  readonly command?: unknown
+  readonly image?: unknown
+  readonly input?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** Inline types and tasks have no folder that files could be put into or taken from. */
 export function checkTransfers(
   type: JobType,
   spec: { readonly files?: readonly unknown[] | undefined; readonly outputs?: readonly unknown[] | undefined },
-): SpecIssue[] {
-  if (startsProgram(type)) return []
-  return (['files', 'outputs'] as const)
-    .filter(key => (spec[key]?.length ?? 0) > 0)
-    .map(path => ({ path, message: `found ${path}; a job of type "${type}" runs without a folder of its own` }))
+  issues: SpecIssue[],
+): void {
+  for (const path of ['files', 'outputs'] as const)
+    if ((spec[path]?.length ?? 0) > 0)
+      issues.push({ path, message: `found ${path}; a job of type "${type}" runs without a folder of its own` })
 }
 
-function checkScript(input: Readonly<Record<string, unknown>>): SpecIssue[] {
-  const issues = issuesOf(CustomScriptInput, input, Object.keys(CustomScriptInput.shape))
+function checkScript(input: Readonly<Record<string, unknown>>, issues: SpecIssue[]): void {
+  checkBy(CustomScriptInput, input, issues)
   const given = ['script', 'scriptUrl'].filter(key => input[key] !== undefined)
-  if (issues.length === 0 && given.length !== 1) {
-    issues.push({
-      path: 'input',
-      message: `found ${given.length === 0 ? 'neither' : 'both'} of script and scriptUrl; custom_script needs exactly one`,
-    })
-  }
-  return issues
+  if (issues.length > 0 || given.length === 1) return
+  const found = given.length === 0 ? 'neither' : 'both'
+  issues.push({
+    path: 'input',
+    message: `found ${found} of script and scriptUrl; custom_script needs exactly one`,
+  })
 }
 
-function issuesOf(schema: z.ZodType, input: unknown, known: readonly string[]): SpecIssue[] {
+function checkBy(schema: z.ZodObject, input: unknown, issues: SpecIssue[]): void {
   const parsed = schema.safeParse(input)
-  if (parsed.success) return []
-  return specIssues(parsed.error, input, () => known).map(({ path, message }) => ({ path: `input.${path}`, message }))
+  if (parsed.success) return
+  const known = Object.keys(schema.shape)
+  for (const { path, message } of specIssues(parsed.error, input, () => known))
+    issues.push({ path: `input.${path}`, message })
 }

@@ -56,3 +56,30 @@ it('what the program needs and the job leaves open is filled in', () => {
   const said = specOf({}, { network: 'none', resources: { gpus: 2 } })
   expect(withProgramNeeds(said, MANIFEST)).toBe(said)
 })
+
+const SHARED = ProgramManifest.parse({ type: 'training', title: 'x', inputs: {}, ranks: true })
+const shared = (gpus: number, input: object = {}, more: object = {}) => {
+  const { ranks, resources } = withProgramNeeds(specOf(input as never, { resources: { gpus }, ...more }), SHARED)
+  return { ranks, gpus: resources.gpus }
+}
+
+it.each([
+  ['no device', shared(0), { ranks: null, gpus: 0 }],
+  ['one', shared(1), { ranks: null, gpus: 1 }],
+  ['several: one process for each', shared(4), { ranks: 'gpus', gpus: 4 }],
+  ['several and a smaller number', shared(4, { nproc_per_node: 2 }), { ranks: 2, gpus: 4 }],
+  ['fewer than the number', shared(2, { training: { nproc_per_node: 8 } }), { ranks: 2, gpus: 2 }],
+  ['no device and a number', shared(0, { nproc_per_node: 2 }), { ranks: 2, gpus: 0 }],
+  ['several, and may use one', shared(4, { training: { allow_multi_gpu: false } }), { ranks: null, gpus: 1 }],
+  ['several, and may use all', shared(4, { allow_multi_gpu: true }), { ranks: 'gpus', gpus: 4 }],
+  ['several and ranks of its own', shared(4, {}, { ranks: 3 }), { ranks: 3, gpus: 4 }],
+])('a job of a program that can share its work has %s', (_, found, wanted) => {
+  expect(found).toEqual(wanted)
+})
+
+it('a program that cannot share its work is one process on all its devices, or on the one it may use', () => {
+  const alone = { ...SHARED, ranks: false }
+  const spec = specOf({ allow_multi_gpu: false } as never, { resources: { gpus: 2 } })
+  expect(withProgramNeeds(specOf({}, { resources: { gpus: 2 } }), alone)).toMatchObject({ ranks: null })
+  expect(withProgramNeeds(spec, alone)).toMatchObject({ ranks: null, resources: { gpus: 1 } })
+})

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { JobSpec } from './job-spec.ts'
 import { PROGRAM_TYPES } from './job-types.ts'
 import { nearest } from './nearest.ts'
+import { sharedWork } from './program-ranks.ts'
 import type { SpecIssue } from './spec-issues.ts'
 
 const INPUT_TYPES = ['string', 'integer', 'number', 'boolean', 'array', 'object', 'any'] as const
@@ -33,6 +34,8 @@ export const ProgramManifest = z.object({
     })
     .prefault({}),
   sessions: z.boolean().default(false),
+  /** Several processes of it can share the work of one job. */
+  ranks: z.boolean().default(false),
 })
 export type ProgramManifest = Readonly<z.infer<typeof ProgramManifest>>
 
@@ -52,12 +55,13 @@ export function checkProgram(manifest: ProgramManifest, spec: Pick<JobSpec, 'inp
   return [...unknown, ...wrong]
 }
 
-/** As its program needs it where the job leaves it open: the network, and a device. */
-export function withProgramNeeds(spec: JobSpec, { needs }: ProgramManifest): JobSpec {
+/** As its program needs it where the job leaves it open: the network, a device, and a process for each of several devices. */
+export function withProgramNeeds(spec: JobSpec, { needs, ranks: canShare }: ProgramManifest): JobSpec {
   const network = spec.network === null && needs.network === 'internet' ? 'internet' : spec.network
-  const gpus = needs.gpu === 'required' ? Math.max(1, spec.resources.gpus) : spec.resources.gpus
-  if (network === spec.network && gpus === spec.resources.gpus) return spec
-  return { ...spec, network, resources: { ...spec.resources, gpus } }
+  const asked = needs.gpu === 'required' ? Math.max(1, spec.resources.gpus) : spec.resources.gpus
+  const { gpus, ranks } = sharedWork(spec, asked, canShare)
+  if (network === spec.network && gpus === spec.resources.gpus && ranks === spec.ranks) return spec
+  return { ...spec, network, ranks, resources: { ...spec.resources, gpus } }
 }
 
 function unknownInput(name: string, type: string, known: readonly string[]): string {

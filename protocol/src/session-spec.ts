@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type JobType, startsProgram } from './job-types.ts'
 import { duration } from './quantity-input.ts'
 import type { SpecIssue } from './spec-issues.ts'
 import { text } from './spec-text.ts'
@@ -77,19 +78,15 @@ export function taskTarget({ session, preset }: Task): string {
   return session === null ? `preset:${preset}` : `session:${session}`
 }
 
-export function checkSession({
-  session,
-  task,
-  type,
-  isProgram,
-}: {
-  readonly session?: unknown
-  readonly task?: unknown
-  readonly type: string
-  readonly isProgram: boolean
-}): SpecIssue[] {
-  if (session !== undefined && !isProgram)
-    return [{ path: 'session', message: `found session; a job of type "${type}" starts no program to keep` }]
-  if (type === 'task') return task === undefined ? [{ path: 'task', message: 'missing; type "task" needs one' }] : []
-  return task === undefined ? [] : [{ path: 'task', message: `found task; a job of type "${type}" is none` }]
+export function checkSession(
+  { session, task }: { readonly session?: unknown; readonly task?: unknown },
+  type: JobType,
+  issues: SpecIssue[],
+): void {
+  if (session !== undefined && !startsProgram(type))
+    issues.push({ path: 'session', message: `found session; a job of type "${type}" starts no program to keep` })
+  else if (type === 'task' && task === undefined)
+    issues.push({ path: 'task', message: 'missing; type "task" needs one' })
+  else if (type !== 'task' && task !== undefined)
+    issues.push({ path: 'task', message: `found task; a job of type "${type}" is none` })
 }

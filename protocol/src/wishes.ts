@@ -43,13 +43,8 @@ export function placementOf({ worker, exclude, tags, unverified }: PlacementInpu
 }
 
 /** Wishes no worker could ever meet. */
-export function checkWishes(resources: DeviceWishes, placement: PlacementInput): SpecIssue[] {
-  return [...checkSharing(resources), ...checkPlacement(placement)]
-}
-
-function checkSharing({ gpus, gpuMemory, gpuSharing }: DeviceWishes): SpecIssue[] {
-  if (gpuSharing !== 'shared') return []
-  const issues: SpecIssue[] = []
+export function checkSharing({ gpus, gpuMemory, gpuSharing }: DeviceWishes, issues: SpecIssue[]): void {
+  if (gpuSharing !== 'shared') return
   if ((gpuMemory ?? 0) < 2 ** 20) {
     const found = gpuMemory === undefined ? 'missing' : `found ${gpuMemory}`
     const message = `${found}; gpuSharing "shared" needs the memory to take of each device, 1 MiB or more`
@@ -57,12 +52,10 @@ function checkSharing({ gpus, gpuMemory, gpuSharing }: DeviceWishes): SpecIssue[
   }
   if (gpus === 0)
     issues.push({ path: 'resources.gpus', message: 'found 0; gpuSharing "shared" takes a part of at least one device' })
-  return issues
 }
 
-function checkPlacement({ worker, exclude = [], tags }: PlacementInput): SpecIssue[] {
+export function checkPlacement({ worker, exclude = [], tags }: PlacementInput, issues: SpecIssue[]): void {
   const { require = [], avoid = [] } = wishedTags(tags)
-  const issues: SpecIssue[] = []
   const both = require.find(tag => avoid.includes(tag))
   if (both !== undefined) {
     const message = `found "${both}", which is required too; no worker has it and lacks it`
@@ -70,7 +63,6 @@ function checkPlacement({ worker, exclude = [], tags }: PlacementInput): SpecIss
   }
   if (worker !== undefined && exclude.includes(worker))
     issues.push({ path: 'placement.exclude', message: `found "${worker}", which placement.worker asks for` })
-  return issues
 }
 
 function wishedTags(tags: PlacementInput['tags'] = []) {

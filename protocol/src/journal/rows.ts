@@ -24,6 +24,8 @@ import type {
   WebhookRow,
 } from './owner-rows.ts'
 
+import type { QueuedJobs } from './queued-jobs.ts'
+
 export type * from './content-rows.ts'
 export type * from './fleet-rows.ts'
 export type * from './job-rows.ts'
@@ -75,14 +77,23 @@ export interface Tables {
 export type TableName = keyof Tables
 
 /** What the store writes without knowing what it means. `put` inserts or replaces by key; `delete` may name a prefix of the key. */
-export type RowWrite = {
-  [T in TableName]:
-    | { readonly op: 'insert' | 'put'; readonly table: T; readonly row: Tables[T]['row'] }
-    | {
-        readonly op: 'update'
-        readonly table: T
-        readonly key: Tables[T]['key']
-        readonly set: Partial<Tables[T]['row']>
-      }
-    | { readonly op: 'delete'; readonly table: T; readonly key: Partial<Tables[T]['key']> }
-}[TableName]
+export type RowWrite =
+  | {
+      [T in TableName]:
+        | { readonly op: 'insert' | 'put'; readonly table: T; readonly row: Tables[T]['row'] }
+        | {
+            readonly op: 'update'
+            readonly table: T
+            readonly key: Tables[T]['key']
+            readonly set: Partial<Tables[T]['row']>
+          }
+        | { readonly op: 'delete'; readonly table: T; readonly key: Partial<Tables[T]['key']> }
+    }[TableName]
+  | QueueWrite
+
+/** Inserts all of them. */
+interface QueueWrite {
+  readonly op: 'queue'
+  readonly table: 'job'
+  readonly jobs: QueuedJobs
+}
