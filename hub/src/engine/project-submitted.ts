@@ -1,11 +1,16 @@
-import type { ChangeOf, JobRow, RowWrite, SessionRow, Terms } from '@stoker/protocol'
+import { type ChangeOf, newJobRow, type RowWrite, type SessionRow, type Terms } from '@stoker/protocol'
 import { isBornWaiting } from './apply-waiting.ts'
 import type { NewJob } from './commands.ts'
 import { projectCauses } from './project-waiting.ts'
-import type { State } from './state.ts'
+import type { Bucket, State } from './state.ts'
 
 /** The specs of the jobs a batch submits, by seq: they go to rows only. */
 export type Submissions = ReadonlyMap<number, NewJob>
+
+type SubmittedJob = ChangeOf<'submitted'>['jobs'][number]
+
+/** Of so many some are hardly placed in the same batch; of fewer each has a row of its own, which then says where it went. */
+const MANY = 128
 
 /** New jobs with their labels, causes to wait and inputs, and the key they came with. */
 export function projectSubmitted(
@@ -14,14 +19,24 @@ export function projectSubmitted(
   specs: Submissions,
 ): RowWrite[] {
   const rows: RowWrite[] = []
+  const together: (string | number)[] = []
   for (const submitted of jobs) {
-    const { seq, bucket } = submitted
+    const { seq, id, bucket, name, type } = submitted
     const job = specs.get(seq)
     if (job === undefined) throw new Error(`job ${seq} is submitted without its spec`)
-    const { labels, files } = job.spec
+    const { labels, files, priority } = job.spec
     const known = state.buckets.get(bucket)
-    const groupId = known?.groupId ?? null
-    rows.push({ op: 'insert', table: 'job', row: newJobRow(submitted, job, owner, groupId, at) })
+    if (jobs.length >= MANY && isPlain(submitted, job, known)) {
+      together.push(seq, id, bucket, name, type, priority, job.specText)
+      continue
+    }
+    const row = newJobRow({ seq, id, bucket, name, type, priority, spec: job.specText }, owner, at, {
+      state: isBornWaiting(submitted) ? 'waiting' : 'queued',
+      labels: labelsText(labels),
+      retryOf: submitted.retryOf ?? null,
+      groupId: known?.groupId ?? null,
+    })
+    rows.push({ op: 'insert', table: 'job', row })
     if (known !== undefined && known.terms.session !== null)
       rows.push({ op: 'put', table: 'session', row: newSessionRow(submitted, owner, known.terms.session) })
     for (const key in labels)
@@ -31,6 +46,7 @@ export function projectSubmitted(
       for (const sha256 of new Set(files.map(file => file.sha256)))
         rows.push({ op: 'insert', table: 'input', row: { job: seq, sha256, owner } })
   }
+  if (together.length > 0) rows.push({ op: 'queue', table: 'job', jobs: { owner, submittedAt: at, cells: together } })
   const first = jobs[0]
   if (key !== null && first !== undefined) {
     rows.push({
@@ -42,58 +58,15 @@ export function projectSubmitted(
   return rows
 }
 
-/** Written out, not spread: this runs for every job of a large batch. */
-function newJobRow(
-  submitted: ChangeOf<'submitted'>['jobs'][number],
-  { spec, specText }: NewJob,
-  owner: string,
-  groupId: string | null,
-  at: number,
-): JobRow {
-  return {
-    seq: submitted.seq,
-    id: submitted.id,
-    owner,
-    bucket: submitted.bucket,
-    state: isBornWaiting(submitted) ? 'waiting' : 'queued',
-    name: submitted.name,
-    type: submitted.type,
-    priority: spec.priority,
-    labels: labelsText(spec.labels),
-    spec: specText,
-    submittedAt: at,
-    startedAt: null,
-    endedAt: null,
-    dueAt: null,
-    reason: null,
-    cancelBy: null,
-    retryOf: submitted.retryOf ?? null,
-    attempts: 0,
-    failures: 0,
-    lost: 0,
-    attemptEpoch: null,
-    attemptState: null,
-    outcome: null,
-    worker: null,
-    gpus: null,
-    placedAt: null,
-    runningAt: null,
-    attemptEndedAt: null,
-    isolation: null,
-    exitCode: null,
-    signal: null,
-    error: null,
-    note: null,
-    usage: null,
-    result: null,
-    groupId,
-    session: null,
-    containerId: null,
-  }
+/** Nothing has to be written of it but what every job has. */
+function isPlain(submitted: SubmittedJob, { spec }: NewJob, bucket: Bucket | undefined): boolean {
+  if (bucket === undefined || bucket.groupId !== null || bucket.terms.session !== null) return false
+  if ((submitted.retryOf ?? null) !== null || isBornWaiting(submitted)) return false
+  return spec.files.length === 0 && labelsText(spec.labels) === null
 }
 
 function newSessionRow(
-  { seq, id }: ChangeOf<'submitted'>['jobs'][number],
+  { seq, id }: SubmittedJob,
   owner: string,
   { preset }: NonNullable<Terms['session']>,
 ): SessionRow {

@@ -1,15 +1,6 @@
-import {
-  type AttemptRow,
-  CHECKPOINT_ATTEMPT,
-  type Change,
-  type ChangeOf,
-  type RowWrite,
-  type RunIsolation,
-  type SessionRow,
-  type Shape,
-} from '@stoker/protocol'
+import type { AttemptRow, Change, ChangeOf, RowWrite, RunIsolation, SessionRow, Shape } from '@stoker/protocol'
 import { announceEnd } from './announce-end.ts'
-import { checkpointRows } from './checkpoint-rows.ts'
+import { checkpointRows, withoutCheckpoint } from './checkpoint-rows.ts'
 import { groupRow } from './groups.ts'
 import { projectOwned } from './owned.ts'
 import { projectOwnerRules } from './owner-rules.ts'
@@ -149,10 +140,8 @@ const PROJECTORS: Projectors = {
   audited: ({ c: _, details, ...entry }) => [
     { op: 'insert', table: 'audit', row: { ...entry, details: JSON.stringify(details), status: null } },
   ],
-  checkpointed: ({ job, attempt, checkpoint }, state) => [
-    { op: 'delete', table: 'artifact', key: { job, attempt: CHECKPOINT_ATTEMPT } },
-    ...checkpointRows(job, attempt, state.buckets.get(state.active.get(job)?.bucket ?? -1)?.owner ?? '', checkpoint),
-  ],
+  checkpointed: ({ job, attempt, checkpoint }, state) =>
+    checkpointRows(job, attempt, state.buckets.get(state.active.get(job)?.bucket ?? -1)?.owner ?? '', checkpoint),
   auditEnded: ({ id, status }) => [{ op: 'update', table: 'audit', key: { id }, set: { status } }],
 }
 
@@ -163,12 +152,13 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
   const runningAt = active.runningAt ?? change.startedAt
   const firstStart =
     change.attempt === 1 && active.runningAt === null && runningAt !== null ? { startedAt: runningAt } : {}
+  const executor = state.buckets.get(active.bucket)?.shape.executor
   const job = setJob(change.job, {
     state: change.next,
     attemptState: 'ended',
     outcome: change.outcome,
     runningAt,
-    isolation: active.isolation ?? impliedIsolation(state.buckets.get(active.bucket)?.shape.executor),
+    isolation: active.isolation ?? impliedIsolation(executor),
     attemptEndedAt: change.at,
     exitCode: change.exitCode,
     signal: change.signal,
@@ -184,7 +174,12 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     ...firstStart,
   })
   if (isFinal)
-    return [job, ...announceEnd(state, change.job, change.next, change.at), ...endSession(state, change.job, change.at)]
+    return [
+      job,
+      ...withoutCheckpoint(change.job, change.next, executor),
+      ...announceEnd(state, change.job, change.next, change.at),
+      ...endSession(state, change.job, change.at),
+    ]
   const { outcome, at: endedAt, exitCode, signal, error, note, usage } = change
   return [
     job,

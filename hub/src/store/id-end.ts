@@ -1,4 +1,4 @@
-/** Fewer digits would name several jobs of any hub in use; the index of ends is built on this many. */
+/** Fewer digits would name several jobs of any hub in use. */
 export const SHORTEST_END = 4
 
 /** The hex digits of an id's end as a person typed them, without dashes; null when they are not hex digits. */

@@ -1,19 +1,20 @@
-import type {
-  AttemptRow,
-  AuditRow,
-  BucketRow,
-  ChunkRow,
-  DeliveryRow,
-  DeviceRow,
-  GroupRow,
-  JobRow,
-  RowWrite,
-  ScheduleRow,
-  SecretRow,
-  SessionRow,
-  TokenRow,
-  WebhookRow,
-  WorkerRow,
+import {
+  type AttemptRow,
+  type AuditRow,
+  type BucketRow,
+  type ChunkRow,
+  type DeliveryRow,
+  type DeviceRow,
+  type GroupRow,
+  type JobRow,
+  newJobRow,
+  type RowWrite,
+  type ScheduleRow,
+  type SecretRow,
+  type SessionRow,
+  type TokenRow,
+  type WebhookRow,
+  type WorkerRow,
 } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 
@@ -24,47 +25,8 @@ export function idOf(seq: number): string {
 }
 
 export function aJob(seq: number, over: Partial<JobRow> = {}): JobRow {
-  return {
-    seq,
-    id: idOf(seq),
-    owner: 'ada',
-    bucket: 1,
-    state: 'queued',
-    name: 'train',
-    type: 'process',
-    priority: 0,
-    labels: null,
-    spec: `{"seq":${seq}}`,
-    submittedAt: 1_000 + seq,
-    startedAt: null,
-    endedAt: null,
-    dueAt: null,
-    reason: null,
-    cancelBy: null,
-    retryOf: null,
-    attempts: 0,
-    failures: 0,
-    lost: 0,
-    attemptEpoch: null,
-    attemptState: null,
-    outcome: null,
-    worker: null,
-    gpus: null,
-    placedAt: null,
-    runningAt: null,
-    attemptEndedAt: null,
-    isolation: null,
-    exitCode: null,
-    signal: null,
-    error: null,
-    note: null,
-    usage: null,
-    result: null,
-    groupId: null,
-    session: null,
-    containerId: null,
-    ...over,
-  }
+  const told = { seq, id: idOf(seq), bucket: 1, name: 'train', type: 'process', priority: 0, spec: `{"seq":${seq}}` }
+  return { ...newJobRow(told, 'ada', 1_000 + seq), ...over }
 }
 
 /** The columns of a job whose first attempt runs. */

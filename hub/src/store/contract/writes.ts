@@ -1,4 +1,4 @@
-import type { JobRow, RowWrite } from '@stoker/protocol'
+import { type JobRow, QUEUED_COLUMNS, type RowWrite } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Store } from '../port.ts'
 import { type OpenStore, recovered, type StoreUnderTest } from './harness.ts'
@@ -142,7 +142,26 @@ export function writesContract(open: OpenStore): void {
     ])
   })
 
+  it('makes rows of jobs that are queued together, with what else the commit says of some of them', async () => {
+    const set = (seq: number, set: Partial<JobRow>): RowWrite => ({ op: 'update', table: 'job', key: { seq }, set })
+    await store.append(rowsOnly(insertJob(aJob(1))))
+    await store.append(rowsOnly(queueJobs(2, 5), set(3, RUNNING), set(1, { lost: 1 }), set(3, { note: 'x' })))
+    await store.append(rowsOnly(queueJobs(6, 300)))
+    const at = { submittedAt: 7 }
+    expect(await store.queries.jobsBySeq([1, 2, 3, 4, 5, 6, 300])).toEqual([
+      aJob(1, { lost: 1 }),
+      aJob(2, at),
+      aJob(3, { ...at, ...RUNNING, note: 'x' }),
+      ...[4, 5, 6, 300].map(seq => aJob(seq, at)),
+    ])
+    const { live, lastSeq } = await recovered(store)
+    expect([live.length, lastSeq]).toEqual([300, 300])
+    await store.append(journaled(1, [insertJob(aJob(301))]))
+    expect((await store.queries.jobsBySeq([301]))[0]).toEqual(aJob(301))
+  })
+
   it.each<[string, RowWrite]>([
+    ['a queue over a row', queueJobs(1, 200)],
     ['an insert over a row', insertJob(aJob(1, { id: 'another' }))],
     ['a job with the id of another', { op: 'put', table: 'job', row: aJob(7, { id: aJob(1).id }) }],
     ['an update of a missing row', { op: 'update', table: 'job', key: { seq: 9 }, set: { lost: 1 } }],
@@ -203,6 +222,12 @@ export function writesContract(open: OpenStore): void {
     await store.close()
     await expect(store.append(journaled(1))).rejects.toThrow('the store is closed')
   })
+}
+
+function queueJobs(from: number, to: number): RowWrite {
+  const jobs = Array.from({ length: to - from + 1 }, (_, index) => aJob(from + index))
+  const cells = jobs.flatMap(job => QUEUED_COLUMNS.map(column => job[column]))
+  return { op: 'queue', table: 'job', jobs: { owner: 'ada', submittedAt: 7, cells } }
 }
 
 function manyJobs(from: number, count: number): readonly RowWrite[] {

@@ -1,4 +1,4 @@
-import type { IdempotencyRow, JobRow, RowWrite, TableName } from '@stoker/protocol'
+import { type IdempotencyRow, type JobRow, queuedRows, type RowWrite, type TableName } from '@stoker/protocol'
 import { assertFollows, NO_JOURNAL } from '../journal-order.ts'
 import type { Commit, JobRef, JournalEnd, JournalRow, LiveJob, Recovery, Store } from '../port.ts'
 import { deletedPrefix, noSuchRow, TABLES, updatedColumns } from '../row-keys.ts'
@@ -107,6 +107,8 @@ export function createMemoryTables(): MemoryTables {
   function write(write: RowWrite, undo: Undo[]): void {
     if (write.op === 'update') update(write, undo)
     else if (write.op === 'delete') remove(write, undo)
+    else if (write.op === 'queue')
+      for (const row of queuedRows(write.jobs)) add({ op: 'insert', table: 'job', row }, undo)
     else add(write, undo)
   }
 

@@ -1,12 +1,12 @@
 import type { Connection } from './connection.ts'
 
 /** The log is folded into the database at about 16 MiB: rarely enough that a page changed often is copied once. */
-export const CHECKPOINT_PAGES = 4_000
+const CHECKPOINT_PAGES = 4_000
 
-/** Where the main thread folds the log itself (128 MiB), should the writer thread not come to it. */
+/** Where a commit folds the log itself (128 MiB), should nobody come to it. */
 export const BACKSTOP_PAGES = 32_000
 
-/** Watches how long the log becomes by the main thread's commits. */
+/** Watches how long the log becomes by the commits of a connection. */
 export interface LogGauge {
   /** True each time the log has grown by so much that folding it is worth the while. */
   isLong(): boolean

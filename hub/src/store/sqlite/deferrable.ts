@@ -1,3 +1,4 @@
+import { eachQueued } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 import type { Connection } from './connection.ts'
 import { createJournalReader } from './journal.ts'
@@ -35,10 +36,14 @@ export function createDeferCheck(db: Connection): DeferCheck {
   function took({ journal, rows }: Commit): void {
     lastN = journal?.n ?? lastN
     for (const write of rows) {
-      if (write.table !== 'job' || (write.op !== 'insert' && write.op !== 'put')) continue
-      lastSeq = Math.max(lastSeq, write.row.seq)
-      if (write.row.id > lastId) lastId = write.row.id
+      if (write.op === 'queue') eachQueued(write.jobs, saw)
+      else if (write.table === 'job' && (write.op === 'insert' || write.op === 'put')) saw(write.row.seq, write.row.id)
     }
+  }
+
+  function saw(seq: number, id: string): void {
+    lastSeq = Math.max(lastSeq, seq)
+    if (id > lastId) lastId = id
   }
 
   return { isSure, took }

@@ -21,6 +21,8 @@ const FEW_ROWS = 32
 
 /** With less room every commit becomes rows at once: what is acknowledged must never wait for room. */
 const ROOM_BYTES = 512 * 2 ** 20
+/** How long the room that was there is believed: far less than it takes to fill it. */
+const ROOM_MS = 100
 
 export interface Deferring {
   readonly db: Connection
@@ -46,6 +48,7 @@ export class DeferredCommits {
   #waiting = new WaitingCommits()
   #replaying: { readonly commits: WaitingCommits; readonly done: Promise<void> } | null = null
   #timer: NodeJS.Timeout | null = null
+  #roomUntil = 0
 
   constructor(ports: Deferring) {
     this.#ports = ports
@@ -58,7 +61,7 @@ export class DeferredCommits {
   add(commit: Commit, encoded: EncodedCommit): boolean {
     const { count } = this.#waiting
     if (count >= MOST_COMMITS || !encoded.isTyped || !this.#check.isSure(commit)) return false
-    if (count === 0 && !hasRoom(this.#ports.file)) return false
+    if (count === 0 && !this.#hasRoom()) return false
     if (!this.#record(encoded)) return false
     this.#waiting.add(commit, encoded)
     this.#check.took(commit)
@@ -105,6 +108,15 @@ export class DeferredCommits {
   /** Output that is in no row yet. */
   hasOutput(attempt: Fence): boolean {
     return this.#waiting.hasOutput(attempt) || this.#replaying?.commits.hasOutput(attempt) === true
+  }
+
+  #hasRoom(): boolean {
+    const now = performance.now()
+    if (now < this.#roomUntil) return true
+    const { bavail, bsize } = statfsSync(this.#ports.file)
+    const has = bavail * bsize >= ROOM_BYTES
+    if (has) this.#roomUntil = now + ROOM_MS
+    return has
   }
 
   #record(commit: EncodedCommit): boolean {
@@ -171,9 +183,4 @@ export class DeferredCommits {
     this.#ports.failed(error)
     return error
   }
-}
-
-function hasRoom(file: string): boolean {
-  const { bavail, bsize } = statfsSync(file)
-  return bavail * bsize >= ROOM_BYTES
 }

@@ -1,4 +1,4 @@
-import type { RowWrite, TableName } from '@stoker/protocol'
+import type { QueuedJobs, RowWrite, TableName } from '@stoker/protocol'
 import type { Commit } from '../port.ts'
 import { type Cell, cellsOf, deletedPrefix, KEYS, TABLES } from '../row-keys.ts'
 import type { Connection } from './connection.ts'
@@ -16,6 +16,8 @@ export interface TableWrites {
 /** A commit as statements and values; no table depends on another, so each has its own list. */
 export interface EncodedCommit {
   readonly journal: Commit['journal']
+  /** They travel as they are. */
+  readonly queued: readonly QueuedJobs[]
   readonly tables: readonly TableWrites[]
   /** New rows have a value in every column that needs one, and all values are of their columns' types. */
   readonly isTyped: boolean
@@ -28,8 +30,13 @@ export function createEncoder(db: Connection): Encode {
   const encoders = new Map(TABLES.map(table => [table, createTableEncoder(table, db)]))
   return ({ journal, rows }) => {
     const used = new Set<TableEncoder>()
+    const queued: QueuedJobs[] = []
     try {
       for (const write of rows) {
+        if (write.op === 'queue') {
+          queued.push(write.jobs)
+          continue
+        }
         const encoder = encoders.get(write.table)
         if (encoder === undefined) throw new Error(`there is no table ${write.table}`)
         used.add(encoder)
@@ -39,15 +46,17 @@ export function createEncoder(db: Connection): Encode {
       for (const encoder of used) encoder.take()
       throw error
     }
-    const isTyped = [...used].every(encoder => encoder.isTyped)
-    return { journal, tables: [...used].map(encoder => encoder.take()), isTyped }
+    const isTyped = queued.length === 0 && [...used].every(encoder => encoder.isTyped)
+    return { journal, queued, tables: [...used].map(encoder => encoder.take()), isTyped }
   }
 }
+
+type SingleWrite = Exclude<RowWrite, { readonly op: 'queue' }>
 
 interface TableEncoder {
   /** Of all rows added since the last take. */
   readonly isTyped: boolean
-  add(write: RowWrite): void
+  add(write: SingleWrite): void
   /** The writes since the last take. */
   take(): TableWrites
 }
@@ -114,7 +123,7 @@ function createTableEncoder(table: TableName, db: Connection): TableEncoder {
     for (const name of names) addCell(name, key[name])
   }
 
-  function add(write: RowWrite): void {
+  function add(write: SingleWrite): void {
     if (write.op === 'update') {
       const shape = known.updated(write)
       addSet(write.set)

@@ -1,4 +1,4 @@
-import type { JobRow, RowWrite } from '@stoker/protocol'
+import { type JobRow, QUEUED_COLUMNS, type RowWrite } from '@stoker/protocol'
 import { expect, it } from 'vitest'
 import { aJob, insertJob } from '../contract/sample-rows.ts'
 import { foldJobWrites } from './fold-job-writes.ts'
@@ -15,6 +15,27 @@ it('writes a job that is submitted, placed and ended in one commit once', () => 
   const label: RowWrite = { op: 'insert', table: 'label', row: { key: 'a', value: 'b', job: 1 } }
   const rows = [insertJob(aJob(1)), label, set(1, { state: 'active', worker: 'w1' }), set(1, { state: 'succeeded' })]
   expect(foldJobWrites(rows)).toEqual([insertJob(aJob(1, { state: 'succeeded', worker: 'w1' })), label])
+})
+
+it('takes those apart that are touched, and leaves the others together', () => {
+  const queued = (...seqs: readonly number[]): RowWrite => ({
+    op: 'queue',
+    table: 'job',
+    jobs: {
+      owner: 'ada',
+      submittedAt: 7,
+      cells: seqs.flatMap(seq => QUEUED_COLUMNS.map(column => aJob(seq)[column])),
+    },
+  })
+  const at = { submittedAt: 7 }
+  expect(foldJobWrites([queued(1, 2, 3), set(2, { lost: 1 }), set(9, { lost: 1 })])).toEqual([
+    queued(1, 3),
+    insertJob(aJob(2, { ...at, lost: 1 })),
+    set(9, { lost: 1 }),
+  ])
+  expect(foldJobWrites([queued(1), set(1, { lost: 2 })])).toEqual([insertJob(aJob(1, { ...at, lost: 2 }))])
+  expect(foldJobWrites([queued(1, 2), remove(2)])).toEqual([queued(1), insertJob(aJob(2, at)), remove(2)])
+  expect(foldJobWrites([queued(1, 2)])).toEqual([queued(1, 2)])
 })
 
 it('joins the updates of a job and leaves the given writes as they were', () => {

@@ -1,7 +1,10 @@
-import type { JobRow, RowWrite } from '@stoker/protocol'
+import { type JobRow, type RowWrite, takeApart } from '@stoker/protocol'
 import { type Cells, cellsOf } from '../row-keys.ts'
 
 type JobAdd = RowWrite & { readonly op: 'insert' | 'put'; readonly table: 'job' }
+const NOBODY: ReadonlySet<number> = new Set()
+
+type Queue = RowWrite & { readonly op: 'queue' }
 type JobUpdate = RowWrite & { readonly op: 'update'; readonly table: 'job' }
 
 /**
@@ -11,6 +14,7 @@ type JobUpdate = RowWrite & { readonly op: 'update'; readonly table: 'job' }
  */
 export function foldJobWrites(rows: readonly RowWrite[]): readonly RowWrite[] {
   const folded: RowWrite[] = []
+  const touched = rows.some(({ op }) => op === 'queue') ? touchedJobs(rows) : NOBODY
   /** Where a job stands in the folded writes. */
   const places = new Map<number, number>()
 
@@ -37,13 +41,31 @@ export function foldJobWrites(rows: readonly RowWrite[]): readonly RowWrite[] {
     }
   }
 
+  /** What else happens to some of them is folded into their rows; the others stay together. */
+  function queue(write: Queue): void {
+    const [rows, rest] = touched.size === 0 ? [[], write.jobs] : takeApart(write.jobs, seq => touched.has(seq))
+    if (rest !== null) folded.push({ op: 'queue', table: 'job', jobs: rest })
+    for (const row of rows) put(row.seq, { op: 'insert', table: 'job', row })
+  }
+
   for (const write of rows) {
     if (write.table !== 'job') folded.push(write)
+    else if (write.op === 'queue') queue(write)
     else if (write.op === 'update') update(write)
     else if (write.op === 'insert' && !places.has(write.row.seq)) put(write.row.seq, write)
     else fence(write)
   }
   return folded
+}
+
+function touchedJobs(rows: readonly RowWrite[]): ReadonlySet<number> {
+  const seqs = new Set<number>()
+  for (const write of rows) {
+    if (write.table !== 'job' || write.op === 'queue') continue
+    const seq = 'row' in write ? write.row.seq : write.key.seq
+    if (seq !== undefined) seqs.add(seq)
+  }
+  return seqs
 }
 
 /** Sets something, and neither the key nor the id, whose uniqueness depends on the order of writes. */

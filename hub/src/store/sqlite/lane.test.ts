@@ -38,3 +38,43 @@ it('runs tasks in the order of the calls, whatever their kind, and after failure
   expect(order).toEqual([1, 2, 3, 4])
   expect(results.map(result => result.status)).toEqual(['rejected', 'fulfilled', 'rejected', 'fulfilled'])
 })
+
+it('starts those that join when the one before has handed over, and all others at its end', async () => {
+  const lane = createLane()
+  const order: string[] = []
+  const ends = new Map<string, () => void>()
+  const task = (name: string) => (handedOver: () => void) => {
+    order.push(`${name} starts`)
+    return new Promise<void>(resolve => {
+      ends.set(`${name} handed over`, handedOver)
+      ends.set(name, () => {
+        order.push(`${name} ends`)
+        resolve()
+      })
+    })
+  }
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await new Promise(setImmediate)
+  }
+  void lane.join(task('a'))
+  void lane.join(task('b'))
+  await new Promise(setImmediate)
+  expect(order).toEqual(['a starts'])
+  await end('a handed over')
+  void lane.join(task('c'))
+  expect(order).toEqual(['a starts'])
+  await end('a')
+  await end('b handed over')
+  expect(order).toEqual(['a starts', 'a ends', 'b starts'])
+  await end('b')
+  await end('c handed over')
+  void lane.join(task('d'))
+  void lane.run(() => void order.push('e'))
+  expect(order.slice(3)).toEqual(['b ends', 'c starts', 'd starts'])
+  await end('c')
+  expect(order).not.toContain('e')
+  await end('d')
+  expect(order.slice(6)).toEqual(['c ends', 'd ends', 'e'])
+  await lane.idle()
+})

@@ -14,7 +14,8 @@ type WrittenTable = readonly [
 type Written = readonly [journal: Commit['journal'], tables: readonly WrittenTable[]]
 
 /** A commit of new rows as text; statements are named by their plans, which the same schema makes into the same statements. */
-export function writeRecord({ journal, tables }: EncodedCommit): string {
+export function writeRecord({ journal, queued, tables }: EncodedCommit): string {
+  if (queued.length > 0) throw new Error('jobs that are queued together are too many to be deferred')
   const written: WrittenTable[] = []
   for (const { shapes, runs, cells } of tables) {
     const [first] = shapes
@@ -37,6 +38,7 @@ export function createRecordReader(db: Connection): (text: string) => EncodedCom
     const [journal, tables]: Written = JSON.parse(text)
     return {
       journal,
+      queued: [],
       isTyped: true,
       tables: tables.map(([table, plans, runs, cells]) => {
         const shapes = shapesOf(table)

@@ -128,6 +128,41 @@ it.each([1, 100])('says the disk is full, writes nothing, and goes on when there
   await store.close()
 })
 
+it('writes nothing of a commit that was on its way behind one the disk had no room for', async () => {
+  const store = await openSqliteStore({ folder, maxPages: 120 })
+  const jobs = (from: number, spec: string) =>
+    Array.from({ length: 100 }, (_, index) => insertJob(aJob(from + index, { spec })))
+  const results = await Promise.allSettled([
+    store.append(journaled(1, jobs(1, '{}'))),
+    store.append(journaled(2, jobs(1_000, 'x'.repeat(8_000)))),
+    store.append(journaled(3, jobs(2_000, '{}'))),
+  ])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
+  expect(results[1]).toMatchObject({ reason: expect.any(DiskFull) })
+  const { live, journal } = await recovered(store)
+  expect([live.length, journal.n]).toEqual([100, 1])
+  await store.append(journaled(2, jobs(3_000, '{}')))
+  expect((await recovered(store)).live).toHaveLength(200)
+  await store.close()
+})
+
+it('keeps the write-ahead log within bounds while large commits follow each other', async () => {
+  const store = await openSqliteStore({ folder })
+  const spec = 'x'.repeat(4_000)
+  let last: Promise<void> = Promise.resolve()
+  for (let n = 1; n <= 300; n++) {
+    const jobs = Array.from({ length: 200 }, (_, index) => insertJob(aJob(n * 1_000 + index, { spec })))
+    const next = store.append(journaled(n, jobs))
+    await last
+    last = next
+  }
+  await last
+  const { size } = await stat(`${file}-wal`)
+  expect(size).toBeLessThan(160 * 2 ** 20)
+  expect((await recovered(store)).live).toHaveLength(60_000)
+  await store.close()
+})
+
 it('gives pages back to the file system when much was forgotten', async () => {
   const store = await openSqliteStore({ folder })
   const body = 'x'.repeat(60_000)

@@ -1,18 +1,16 @@
 import type { Tables } from '@stoker/protocol'
 import type { Queries, ScanTable } from '../port.ts'
-import type { SyncQueries } from '../sync-queries.ts'
+
 import type { DeferredCommits } from './deferred-commits.ts'
+import { findByEnd } from './id-ends.ts'
+import type { Reader } from './reader.ts'
 import type { Thread } from './thread.ts'
 
 /** Up to this many rows by key are read on the main thread: some µs each, less than waking another thread and copying the answer. */
 const ROWS_ON_MAIN = 64
 
 /** Reads of a few rows by key are answered here, all others in the reader thread; commits that were deferred become rows first. */
-export function createQueries(
-  rows: SyncQueries,
-  reader: () => Thread<'reader'>,
-  deferred: DeferredCommits | null,
-): Queries {
+export function createQueries(rows: Reader, reader: () => Thread<'reader'>, deferred: DeferredCommits | null): Queries {
   const few = (keys: readonly unknown[]) => keys.length <= ROWS_ON_MAIN
   const here = async () => {
     await deferred?.settle()
@@ -37,7 +35,7 @@ export function createQueries(
     jobById: async id => (await here()).jobById(id),
     jobsBySeq: async seqs => (few(seqs) ? (await here()).jobsBySeq(seqs) : (await there()).call('jobsBySeq', seqs)),
     offers,
-    jobByIdEnd: async end => (await there()).call('jobByIdEnd', end),
+    jobByIdEnd: end => findByEnd(end, async (digits, before) => (await there()).call('lookForIdEnd', digits, before)),
     page: async (filter, beforeSeq, limit) => (await there()).call('page', filter, beforeSeq, limit),
     groupById: async id => (await here()).groupById(id),
     groupByIdEnd: async end => (await there()).call('groupByIdEnd', end),

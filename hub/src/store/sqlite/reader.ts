@@ -1,13 +1,12 @@
 import type { JobRow, Tables } from '@stoker/protocol'
-import { parseIdEnd, SHORTEST_END } from '../id-end.ts'
 import { pageOf } from '../page-bounds.ts'
 import type { JobFilter, Page, ScanTable } from '../port.ts'
 import { type Cell, KEYS } from '../row-keys.ts'
 import type { SyncQueries } from '../sync-queries.ts'
-import { IN_BLOCKS, newestBlocksFirst } from './blocks.ts'
 import type { Connection, Statement } from './connection.ts'
 import { createContentReader } from './content.ts'
 import { createGroupReader } from './group-reader.ts'
+import { createIdEnds, type LookForIdEnd } from './id-ends.ts'
 import { createJournalReader } from './journal.ts'
 import { foundText, lookedText } from './page.ts'
 import { createRetentionReader } from './retention.ts'
@@ -18,8 +17,11 @@ const PAGE_STATEMENTS = 200
 
 const AFTER_ALL_IDS = 'g'
 
+/** All queries, at once; a long look in parts. */
+export type Reader = Omit<SyncQueries, 'jobByIdEnd'> & { readonly lookForIdEnd: LookForIdEnd }
+
 /** Answers all queries on one connection. */
-export function createReader(db: Connection): SyncQueries {
+export function createReader(db: Connection): Reader {
   const journal = createJournalReader(db)
   const prepared = new Map<string, Statement>()
 
@@ -38,18 +40,6 @@ export function createReader(db: Connection): SyncQueries {
   const newest = db.prepare('SELECT max(seq) AS seq FROM job')
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')
-
-  function jobByIdEnd(end: string): string | null | 'many' {
-    const digits = parseIdEnd(end)
-    if (digits === null) return null
-    if (digits.length < SHORTEST_END) return 'many'
-    const ask = statement(`SELECT id FROM job INDEXED BY job_id_end
-      WHERE ${IN_BLOCKS} AND substr(id, -${SHORTEST_END}) = ? AND substr(replace(id, '-', ''), -?) = ? LIMIT ?`)
-    const found = newestBlocksFirst<{ readonly id: string }>(newest.get().seq ?? -1, 2, (blocks, limit) =>
-      ask.all(blocks, digits.slice(-SHORTEST_END), digits.length, digits, limit),
-    )
-    return found.length > 1 ? 'many' : (found[0]?.id ?? null)
-  }
 
   /** Two reads, so in one transaction: they must see the same jobs. */
   function page(filter: JobFilter, beforeSeq: number | null, limit: number): Page {
@@ -99,7 +89,7 @@ export function createReader(db: Connection): SyncQueries {
     jobById: id => byId.get(id) ?? null,
     jobsBySeq: seqs => present(bySeq, seqs),
     offers: seqs => present(offer, seqs),
-    jobByIdEnd,
+    lookForIdEnd: createIdEnds(db),
     ...createGroupReader(db),
     ...createSessionReader(db),
     page,

@@ -8,6 +8,7 @@ import { DeferredCommits } from './deferred-commits.ts'
 import { createEncoder, type EncodedCommit } from './encode.ts'
 import { appendFailure, isFatal } from './failure.ts'
 import { foldJobWrites } from './fold-job-writes.ts'
+import { handOver } from './hand-over.ts'
 import { unreadable } from './identity.ts'
 import { createJournalReader } from './journal.ts'
 import { createLane } from './lane.ts'
@@ -22,6 +23,14 @@ import { createWriter } from './writer.ts'
 /** A commit of at most this many row writes is no slower on the main thread and stalls it about a millisecond; handing a larger one to the writer thread stalls it one to two milliseconds per thousand rows. */
 const ROWS_ON_MAIN = 64
 
+function isSmall({ rows }: Commit): boolean {
+  return rows.length <= ROWS_ON_MAIN && rows.every(write => write.op !== 'queue')
+}
+
+function isOrderedAndLarge(commit: Commit): boolean {
+  return commit.journal !== null && !isSmall(commit)
+}
+
 export interface StoreFile {
   readonly file: string
   /** Another process writes to the file. */
@@ -31,8 +40,8 @@ export interface StoreFile {
 
 /**
  * The store over an open, migrated connection; without a log every commit becomes rows at once.
- * open: commits and prune steps run one at a time in the lane; commits that were deferred become rows before any other
- * task of the lane and before a read that could miss them. broken: after an I/O error no commit is taken any more,
+ * open: commits and prune steps run one at a time in the lane, large commits one behind the other in the writer thread;
+ * commits that were deferred become rows before any other task of the lane and before a read that could miss them. broken: after an I/O error no commit is taken any more,
  * because a later sync could claim what the failed one lost. closed: threads ended, connection closed.
  */
 export function createSqliteStore(db: Connection, start: StoreFile, commitLog: CommitLog | null): Store {
@@ -48,13 +57,27 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
   const place = new CommitPlace()
   const deferred = commitLog && newDeferred(commitLog)
   let broken: unknown = null
+  let isFolding = false
   let closing: Promise<void> | null = null
 
   function write<T>(task: () => T | Promise<T>): Promise<T> {
     if (closing !== null) return Promise.reject(new Error('the store is closed'))
     return lane.run(() => {
-      if (broken !== null) throw new Error('the store takes no commit after an I/O error', { cause: broken })
+      assertWhole()
       return task()
+    })
+  }
+
+  function assertWhole(): void {
+    if (broken !== null) throw new Error('the store takes no commit after an I/O error', { cause: broken })
+  }
+
+  /** The writer thread takes them one after the other, and none whose journal does not follow: the next is on its way before the last is known to be written. */
+  function writeInThread(commit: Commit): Promise<void> {
+    if (closing !== null) return Promise.reject(new Error('the store is closed'))
+    return lane.join(async handedOver => {
+      assertWhole()
+      return applyInThread(commit, encode(commit), handedOver)
     })
   }
 
@@ -64,7 +87,9 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
       writer,
       log,
       file: start.file,
-      replay: part => threads.writer().call('replay', part),
+      replay: async part => {
+        if (await threads.writer().call('replay', part)) foldBeside()
+      },
       failed: error => {
         broken ??= error
       },
@@ -74,29 +99,30 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
   async function append({ journal, rows }: Commit): Promise<void> {
     const commit = { journal, rows: foldJobWrites(rows) }
     try {
-      const isLogLong = await write(() => {
-        const encoded = encode(commit)
-        return commit.rows.length <= ROWS_ON_MAIN ? applySmall(commit, encoded) : applyInThread(commit, encoded)
-      })
-      if (isLogLong) foldLog()
+      await (isOrderedAndLarge(commit) ? writeInThread(commit) : write(() => apply(commit)))
     } catch (error) {
       if (isFatal(error)) broken ??= error
       throw appendFailure(error)
     }
   }
 
-  function applySmall(commit: Commit, encoded: EncodedCommit): boolean | Promise<boolean> {
+  function apply(commit: Commit): void | Promise<void> {
+    const encoded = encode(commit)
+    return isSmall(commit) ? applySmall(commit, encoded) : applyInThread(commit, encoded)
+  }
+
+  function applySmall(commit: Commit, encoded: EncodedCommit): void | Promise<void> {
     const startedAt = performance.now()
     const took = () => place.took(performance.now() - startedAt)
     if (!place.isMain) return applyInThread(commit, encoded).finally(took)
     if (deferred?.add(commit, encoded)) {
       took()
-      return false
+      return
     }
     const done = () => {
       took()
       deferred?.wrote(commit)
-      return log.isLong()
+      if (log.isLong()) foldRest().catch(onFoldFailure)
     }
     return applyHere(encoded)?.then(done) ?? done()
   }
@@ -107,11 +133,14 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
     return null
   }
 
-  /** As text, which costs this thread a third of handing over lists. The other one folds the log itself. */
-  async function applyInThread(commit: Commit, encoded: EncodedCommit): Promise<boolean> {
-    await (await settledWriter()).call('apply', JSON.stringify(encoded))
+  /** As text, which costs this thread a third of handing over lists. */
+  async function applyInThread(commit: Commit, encoded: EncodedCommit, handedOver = () => {}): Promise<void> {
+    const writer = await settledWriter()
+    const written = writer.call('apply', ...handOver(encoded))
+    handedOver()
+    const isLogLong = await written
     deferred?.wrote(commit)
-    return false
+    if (isLogLong) foldBeside()
   }
 
   async function settledWriter(): Promise<Thread<'writer'>> {
@@ -119,11 +148,28 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
     return threads.writer()
   }
 
-  /** Folding the log takes some 20 ms, too long for the main thread; commits wait for it, because one in between would keep the log from starting over. */
-  function foldLog(): void {
-    write(async () => (await settledWriter()).call('checkpoint')).catch((error: unknown) => {
-      if (isFatal(error)) broken ??= error
-    })
+  /** Takes some 20 ms for a long log, too long for the main thread; commits wait for it, because one in between would keep the log from starting over. */
+  function foldRest(): Promise<void> {
+    return write(async () => (await settledWriter()).call('checkpoint'))
+  }
+
+  /** Of a busy store most is folded beside its commits, which then wait for the rest alone. */
+  function foldBeside(): void {
+    if (isFolding) return
+    isFolding = true
+    const fold = async () => {
+      await threads.folder().call('checkpoint')
+      await foldRest()
+    }
+    fold()
+      .catch(onFoldFailure)
+      .finally(() => {
+        isFolding = false
+      })
+  }
+
+  function onFoldFailure(error: unknown): void {
+    if (isFatal(error)) broken ??= error
   }
 
   async function untilDone(step: () => Promise<boolean>): Promise<void> {

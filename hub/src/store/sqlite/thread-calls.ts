@@ -1,16 +1,18 @@
-import type { SyncQueries } from '../sync-queries.ts'
 import type { LogPart } from './commit-log.ts'
+import type { HandedOver } from './hand-over.ts'
 import type { Pruner } from './prune.ts'
+import type { Reader } from './reader.ts'
 
 /** What each kind of thread answers; a thread has one connection of its own. */
 export interface ThreadCalls {
-  readonly reader: SyncQueries
+  readonly reader: Reader
   readonly writer: Pruner & {
-    /** An EncodedCommit as JSON. */
-    apply(commit: string): void
-    replay(part: LogPart): void
+    /** Answers whether the write-ahead log has become long. */
+    apply(...commit: HandedOver): boolean
+    replay(part: LogPart): boolean
     checkpoint(): void
   }
+  readonly folder: { checkpoint(): void }
   readonly copier: { copyTo(file: string): void }
 }
 export type ThreadRole = keyof ThreadCalls

@@ -5,6 +5,7 @@ import type { ThreadRole, ThreadStart } from './thread-calls.ts'
 export interface Threads {
   reader(): Thread<'reader'>
   writer(): Thread<'writer'>
+  folder(): Thread<'folder'>
   /** Runs the work on a thread of its own that ends with it. */
   withCopier(work: (thread: Thread<'copier'>) => Promise<void>): Promise<void>
   close(): Promise<void>
@@ -14,6 +15,7 @@ export function createThreads(start: Omit<ThreadStart, 'role'>): Threads {
   const running = new Set<Thread<ThreadRole>>()
   let reader: Thread<'reader'> | null = null
   let writer: Thread<'writer'> | null = null
+  let folder: Thread<'folder'> | null = null
 
   function begin<R extends ThreadRole>(role: R): Thread<R> {
     const thread = startThread({ ...start, role })
@@ -39,6 +41,10 @@ export function createThreads(start: Omit<ThreadStart, 'role'>): Threads {
     writer() {
       writer ??= begin('writer')
       return writer
+    },
+    folder() {
+      folder ??= begin('folder')
+      return folder
     },
     withCopier,
     close: async () => {

@@ -2,6 +2,7 @@ import { assertFollows } from '../journal-order.ts'
 import { type Cell, KEYS, noSuchRow } from '../row-keys.ts'
 import type { Connection, Statement } from './connection.ts'
 import type { EncodedCommit, TableWrites } from './encode.ts'
+import { createQueuedInsert } from './insert-queued.ts'
 import { createJournalReader } from './journal.ts'
 import { ROWS_AT_ONCE, type Shape } from './shapes.ts'
 
@@ -18,6 +19,7 @@ export interface Writer {
 
 export function createWriter(db: Connection): Writer {
   const statements = new Map<string, Statement>()
+  const insertQueued = createQueuedInsert(db)
   const journalEnd = createJournalReader(db).end
   const begin = db.prepare('BEGIN IMMEDIATE')
   const end = db.prepare('COMMIT')
@@ -60,11 +62,12 @@ export function createWriter(db: Connection): Writer {
     }
   }
 
-  function write({ journal, tables }: EncodedCommit): void {
+  function write({ journal, queued, tables }: EncodedCommit): void {
     if (journal !== null) {
       assertFollows(journalEnd().n, journal.n)
       addToJournal.run(journal.n, journal.at, journal.hash, journal.body)
     }
+    for (const jobs of queued) insertQueued(jobs)
     for (const writes of tables) writeTable(writes)
   }
 

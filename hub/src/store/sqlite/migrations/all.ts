@@ -9,6 +9,7 @@ import { LIVE_JOBS_0008 } from './0008-live-jobs.ts'
 import { SESSIONS_0009 } from './0009-sessions.ts'
 import { DIALECTS_0010 } from './0010-dialects.ts'
 import { CONTAINER_ID_0011 } from './0011-container-id.ts'
+import { NO_INDEX_OF_ENDS_0012 } from './0012-no-index-of-ends.ts'
 
 /** In order; a database that went through the first n has the user_version n. Never edited once released, only added to. */
 export const MIGRATIONS: readonly { readonly name: string; readonly statements: readonly string[] }[] = [
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly { readonly name: string; readonly statements: 
   { name: '0009-sessions', statements: SESSIONS_0009 },
   { name: '0010-dialects', statements: DIALECTS_0010 },
   { name: '0011-container-id', statements: CONTAINER_ID_0011 },
+  { name: '0012-no-index-of-ends', statements: NO_INDEX_OF_ENDS_0012 },
 ]
