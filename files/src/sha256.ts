@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 
 /** Large reads keep the hash, not the event loop, the slow part. */
@@ -6,7 +6,7 @@ const READ_BYTES = 1024 * 1024
 
 /** Text is hashed as its UTF-8 bytes; the result is lower-case hex, as everywhere in the project. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex')
+  return hash('sha256', data)
 }
 
 /** Reads the file in pieces, so its size does not matter to memory. */
@@ -16,7 +16,7 @@ export function sha256File(path: string): Promise<string> {
 
 /** Consumes the stream; an error of the stream rejects, so a partial hash is never returned. */
 export async function sha256Stream(stream: AsyncIterable<string | Uint8Array>): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const chunk of stream) hash.update(chunk)
-  return hash.digest('hex')
+  const digest = createHash('sha256')
+  for await (const chunk of stream) digest.update(chunk)
+  return digest.digest('hex')
 }

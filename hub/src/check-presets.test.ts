@@ -5,6 +5,7 @@ import { PresetCheck } from '@stoker/protocol'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkPresets } from './check-presets.ts'
 import { readSettings } from './presets/settings.ts'
+import { NO_PROGRAMS } from './programs/program-book.ts'
 
 let folder = ''
 beforeEach(async () => {
@@ -14,9 +15,14 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 
 async function check(form: 'human' | 'json' | 'quiet', where = folder) {
   let text = ''
-  const isFine = await checkPresets({ folder: where, settings: readSettings({}), home: '/h' }, form, more => {
-    text += more
-  })
+  const isFine = await checkPresets(
+    { folder: where, settings: readSettings({}), home: '/h' },
+    NO_PROGRAMS,
+    form,
+    more => {
+      text += more
+    },
+  )
   return { isFine, text }
 }
 

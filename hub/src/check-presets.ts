@@ -5,10 +5,12 @@ import type { PresetCheck } from '@stoker/protocol'
 import type { PresetOptions } from './config.ts'
 import { FILE_NAMES, type FileTexts, loadPresets } from './presets/load-presets.ts'
 import { seeFile } from './presets/see-file.ts'
+import type { ProgramBook } from './programs/program-book.ts'
 
 /** Reads a folder of presets as a hub would and prints what is wrong, one place a line; true if nothing is. */
 export async function checkPresets(
   options: PresetOptions,
+  programs: ProgramBook,
   form: 'human' | 'json' | 'quiet',
   write: (text: string) => unknown = text => process.stdout.write(text),
 ): Promise<boolean> {
@@ -17,7 +19,14 @@ export async function checkPresets(
   const texts = await Promise.all(
     FILE_NAMES.map(async name => [name, (await seeFile(join(folder, name), undefined, 0)).text] as const),
   )
-  const { book } = loadPresets(Object.fromEntries(texts) as FileTexts, {}, options)
+  const { book } = loadPresets(
+    Object.fromEntries(texts) as FileTexts,
+    {},
+    {
+      ...options,
+      check: spec => programs.check(spec),
+    },
+  )
   const found = { folder, presets: [...book.presets.keys()], errors: [...book.errors] }
   write(form === 'json' ? `${JSON.stringify(found)}\n` : lines(found, form === 'quiet'))
   return found.errors.length === 0

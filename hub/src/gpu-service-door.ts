@@ -6,11 +6,11 @@ import type { Now, State } from './engine/state.ts'
 import type { GpuServiceContext } from './gateways/gpu-service/context.ts'
 import { describedRoutes } from './gateways/gpu-service/described.ts'
 import { DeviceNumbers, type RememberedDevices } from './gateways/gpu-service/device-numbers.ts'
-import { createGpuService } from './gateways/gpu-service/gpu-service.ts'
 import { positionOf } from './scheduler/explain/position.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { below, type DescribedRoute } from './serving/described-route.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
+import { whenAsked } from './when-asked.ts'
 
 /** Where the dialect is on every listener of the hub. */
 const NAME = 'gpu'
@@ -29,15 +29,18 @@ export interface GpuServiceDoor extends DialectDoor {
 export async function openGpuService(context: Needed): Promise<GpuServiceDoor> {
   const { folder, log, limits, clock, ...needed } = context
   const { numbers, close } = await DeviceNumbers.open(rememberedIn(folder), context.engine)
-  const service = await createGpuService({
-    ...needed,
-    devices: numbers,
-    door: new Doorkeeper(limits, context.now),
-    unschedulable: schedulingRules.unschedulableSpec,
-    ahead: (state, job) => aheadOf(state, job, clock()),
-    failed: error => log('error', `gpu-service: ${error instanceof Error ? error.stack : String(error)}`),
-  })
-  const door = openDialect(NAME, service, log)
+  const load = async () => {
+    const { createGpuService } = await import('./gateways/gpu-service/gpu-service.ts')
+    return createGpuService({
+      ...needed,
+      devices: numbers,
+      door: new Doorkeeper(limits, context.now),
+      unschedulable: schedulingRules.unschedulableSpec,
+      ahead: (state, job) => aheadOf(state, job, clock()),
+      failed: error => log('error', `gpu-service: ${error instanceof Error ? error.stack : String(error)}`),
+    })
+  }
+  const door = openDialect(NAME, whenAsked(load, log), log)
   return {
     ...door,
     routes: below(`/${NAME}`, describedRoutes(context.presets.settings.maxTimeoutMs)),

@@ -20,6 +20,7 @@ import { carryLiveness } from './engine/liveness.ts'
 import { EngineLoop } from './engine/loop.ts'
 import { makeAdminToken, recover, startEpoch } from './first-steps.ts'
 import { NativeGateway } from './gateways/native/gateway.ts'
+import { inTurns } from './in-turns.ts'
 import { ownCertificate, readCertificate } from './listeners/certificate.ts'
 import { refuseOpenPlain } from './listeners/listen-address.ts'
 import { Listeners } from './listeners/listeners.ts'
@@ -157,7 +158,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   })
   const { retention = DEFAULT_RETENTION } = options
   const gc = new Collector({ engine, queries: store.queries, streams, blobs, now: Date.now, retention })
+  const programsFolder = options.programs ?? import.meta.dirname
+  const programs = await readProgramBook(join(programsFolder, 'jobs'))
   const presets = await openPresets(options.presets, {
+    programs,
     folder,
     engine,
     queries: store.queries,
@@ -169,9 +173,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     ...ORDINARY_LIMITS,
     perOwner: options.rateLimit === undefined ? ORDINARY_LIMITS.perOwner : options.rateLimit,
   }
-  const programsFolder = options.programs ?? import.meta.dirname
   const shared = {
-    programs: await readProgramBook(join(programsFolder, 'jobs')),
+    programs,
     engine,
     queries: store.queries,
     streams,
@@ -225,13 +228,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   attach(api.server as Server)
   const firing = new Firing(shared)
   const timers = [
-    setInterval(() => {
-      clock.tick()
-      void engine.execute({ kind: 'tick' }).catch(() => {})
-      void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`))
-      void presets.tick().catch(error => log('warn', `presets wait for the next second: ${error}`))
-      void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`))
-    }, TICK_MS),
+    inTurns(TICK_MS, [
+      () => {
+        clock.tick()
+        void engine.execute({ kind: 'tick' }).catch(() => {})
+      },
+      () => void disk.look().catch(error => log('warn', `how full the disk is cannot be seen: ${error}`)),
+      () => void presets.tick().catch(error => log('warn', `presets wait for the next second: ${error}`)),
+      () => void firing.look().catch(error => log('warn', `the schedules wait for the next second: ${error}`)),
+    ]),
     setInterval(() => void streams.sweep().then(() => disk.fillReserve(), broken), SWEEP_MS),
     setInterval(
       () =>

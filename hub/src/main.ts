@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { createLog, onParentGone } from '@stoker/files'
 import { backUp, restore } from './backup.ts'
 import { checkPresets } from './check-presets.ts'
 import { type HubCommand, readCommand } from './config.ts'
 import { startHub } from './hub.ts'
+import { readProgramBook } from './programs/program-book.ts'
 import { verifyFolder } from './verify-folder.ts'
 
 const say = (text: string) => process.stderr.write(`stoker hub: ${text}\n`)
@@ -23,7 +25,13 @@ async function run(command: HubCommand): Promise<void> {
     case 'restore':
       return restore(command.from, command.data)
     case 'check-presets':
-      process.exitCode = (await checkPresets(command.presets, command.form)) ? 0 : 1
+      process.exitCode = (await checkPresets(
+        command.presets,
+        await readProgramBook(join(import.meta.dirname, 'jobs')),
+        command.form,
+      ))
+        ? 0
+        : 1
       return
     case 'verify':
       process.exitCode = (await verifyFolder(command.data, command.json)) ? 0 : 1

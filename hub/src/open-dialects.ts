@@ -48,9 +48,15 @@ type Needed = Omit<
 
 export async function openDialects(needed: Needed, options: DialectOptions): Promise<Dialects> {
   const gpuService = await openGpuService(needed)
-  const openai = await openOpenAi({ ...needed, onDisconnect: options.openaiOnDisconnect ?? 'cancel' })
-  const qubix = await openQubix({ ...needed, isOpen: options.qubixOpen ?? false })
-  const trainforge = await openTrainForge({ ...needed, ...options.trainforge })
+  const openai = openOpenAi({ ...needed, onDisconnect: options.openaiOnDisconnect ?? 'cancel' })
+  const qubix = openQubix({ ...needed, isOpen: options.qubixOpen ?? false })
+  const trainforge = openTrainForge({ ...needed, ...options.trainforge })
+  // What their workers were given before the hub went has terms that end, also if nobody comes back.
+  const known = await needed.engine.read(
+    ({ workers }) => new Set([...workers.values()].map(({ facts }) => facts.dialect?.name)),
+  )
+  if (known.has('qubix')) await qubix.open()
+  if (known.has('trainforge')) await trainforge.open()
   const all = [openai, gpuService, qubix, trainforge]
   return {
     front: rest => all.reduce((inner, dialect) => dialect.front(inner), rest),

@@ -1,8 +1,8 @@
-import { type DialectDoor, openDialect } from './dialect-door.ts'
+import { type DialectDoor, type DialectService, openDialect } from './dialect-door.ts'
 import type { QubixContext } from './gateways/qubix/context.ts'
-import { createQubix } from './gateways/qubix/qubix.ts'
-import { consumerContext } from './qubix-consumer.ts'
+import type { consumerContext } from './qubix-consumer.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
+import { whenAsked } from './when-asked.ts'
 
 /** Where the dialect is on every listener of the hub. */
 const NAME = 'qubix'
@@ -14,7 +14,16 @@ const MOST_WORKERS = 10_000
 type Needed = Omit<QubixContext, 'door' | 'mostWorkers'> &
   Omit<Parameters<typeof consumerContext>[0], 'door'> & { readonly limits: RateLimits }
 
-export async function openQubix({ limits, ...needed }: Needed): Promise<DialectDoor> {
+export function openQubix(needed: Needed): DialectDoor & { readonly open: () => Promise<void> } {
+  const service = whenAsked(() => load(needed), needed.log)
+  return { ...openDialect(NAME, service, needed.log), open: service.open }
+}
+
+async function load({ limits, ...needed }: Needed): Promise<DialectService> {
+  const [{ createQubix }, { consumerContext }] = await Promise.all([
+    import('./gateways/qubix/qubix.ts'),
+    import('./qubix-consumer.ts'),
+  ])
   const { log, now } = needed
   const context = { ...needed, door: new Doorkeeper(limits, now), mostWorkers: MOST_WORKERS }
   const service = await createQubix(context, consumerContext(context))
@@ -22,12 +31,11 @@ export async function openQubix({ limits, ...needed }: Needed): Promise<DialectD
     () => void service.tick().catch(error => log('warn', `qubix: leases wait for the next second: ${error}`)),
     TICK_MS,
   )
-  const door = openDialect(NAME, service, log)
   return {
-    ...door,
+    ...service,
     close: async () => {
       clearInterval(ticker)
-      await door.close()
+      await service.close()
     },
   }
 }

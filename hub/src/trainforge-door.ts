@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { guardedFetch } from '@stoker/net'
 import type { TrainForgeOptions } from './config.ts'
-import { type DialectDoor, openDialect } from './dialect-door.ts'
+import { type DialectDoor, type DialectService, openDialect } from './dialect-door.ts'
 import type { ConsumerContext } from './gateways/trainforge/api/context.ts'
 import type { TrainForgeContext } from './gateways/trainforge/context.ts'
-import { createTrainForge } from './gateways/trainforge/trainforge.ts'
 import type { Retention } from './retention/settings.ts'
 import { schedulingRules } from './scheduler/rules.ts'
 import { Doorkeeper, type RateLimits } from './serving/rate-limit.ts'
+import { whenAsked } from './when-asked.ts'
 
 /** Where the dialect is on every listener of the hub. */
 const NAME = 'trainforge'
@@ -27,7 +27,13 @@ type Needed = Omit<TrainForgeContext, Given> &
     readonly retention: Retention
   }
 
-export async function openTrainForge(context: Needed): Promise<DialectDoor> {
+export function openTrainForge(needed: Needed): DialectDoor & { readonly open: () => Promise<void> } {
+  const service = whenAsked(() => load(needed), needed.log)
+  return { ...openDialect(NAME, service, needed.log), open: service.open }
+}
+
+async function load(context: Needed): Promise<DialectService> {
+  const { createTrainForge } = await import('./gateways/trainforge/trainforge.ts')
   const { folder, limits, retention, filesFolder, isOpen = false, ...needed } = context
   const shared = { ...needed, isOpen, door: new Doorkeeper(limits, () => context.clock().wall) }
   const clients = {
@@ -45,5 +51,5 @@ export async function openTrainForge(context: Needed): Promise<DialectDoor> {
       (await guardedFetch(url, { maxBytes: MAX_SCRIPT_BYTES, timeoutMs: FETCH_MS })).bytes,
     claimable: schedulingRules.claimable,
   }
-  return openDialect(NAME, await createTrainForge(gateway, clients), context.log)
+  return createTrainForge(gateway, clients)
 }

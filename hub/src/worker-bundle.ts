@@ -6,7 +6,7 @@ import { packTar, sha256, type TarEntry } from '@stoker/files'
 import type { WorkerBundle } from './api/context.ts'
 
 /** Parts of the build that a worker's machine has no use for. */
-const OF_THE_HUB: readonly string[] = ['hub.js', 'sim.js', 'sqlite-thread.js', 'trainforge-runner.py']
+const OF_THE_HUB = /^(hub(-.+)?\.js|sim\.js|sqlite-thread\.js|trainforge-runner\.py)$/
 
 /** The built programs beside the hub, packed at the first request and kept; null where there is no build. */
 export function workerBundleIn(folder: string): () => Promise<WorkerBundle | null> {
@@ -22,7 +22,7 @@ export function workerBundleIn(folder: string): () => Promise<WorkerBundle | nul
 
 async function pack(folder: string): Promise<WorkerBundle | null> {
   const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter(entry => entry.isFile() && !OF_THE_HUB.includes(entry.name))
+    .filter(entry => entry.isFile() && !OF_THE_HUB.test(entry.name))
     .map(entry => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .sort()
   if (!names.includes('worker.js') || !names.includes('stoker.js')) return null

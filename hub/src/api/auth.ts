@@ -93,19 +93,28 @@ export function guard(
 ): onRequestHookHandler {
   return (request, _reply, done) => {
     try {
-      const { id, role, owner, label } = known(tokens, request)
-      const allowed = roles.find(known => known === role)
-      if (allowed === undefined) {
-        throw new Refused('auth.forbidden', `the token has the role "${role}"; this needs ${roles.join(' or ')}`)
-      }
-      if (allowed !== 'admin') tokens.door.passOwner(owner, request)
-      request.caller = { tokenId: id, owner, role: allowed, label }
+      request.caller = admit(tokens, known(tokens, request), roles, request)
       request.isAudited = audited && request.method !== 'GET' && request.method !== 'HEAD'
       done()
     } catch (error) {
       done(error instanceof Error ? error : new Error(String(error)))
     }
   }
+}
+
+/** Throws Refused when the token is not for this, or is used too often. */
+export function admit(
+  { door }: TokenBook,
+  { id, role, owner, label }: TokenState,
+  roles: readonly ApiRole[],
+  request: Pick<FastifyRequest, 'headers'>,
+): Caller {
+  const allowed = roles.find(known => known === role)
+  if (allowed === undefined) {
+    throw new Refused('auth.forbidden', `the token has the role "${role}"; this needs ${roles.join(' or ')}`)
+  }
+  if (allowed !== 'admin') door.passOwner(owner, request)
+  return { tokenId: id, owner, role: allowed, label }
 }
 
 /** Guesses are slowed by address; a token that is known passes however many others guess from there. */

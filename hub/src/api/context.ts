@@ -19,6 +19,7 @@ import type { RateLimits } from '../serving/rate-limit.ts'
 import type { Queries } from '../store/port.ts'
 import type { TokenBook } from './auth.ts'
 import type { JobNames } from './job-names.ts'
+import type { InTurn } from './one-at-a-time.ts'
 
 /** What the API needs of the hub; time, ids and randomness are passed in. */
 export interface ApiContext {
@@ -102,7 +103,9 @@ export interface RouteContext extends ApiContext {
   readonly names: JobNames
   readonly open: OpenStreams
   /** Runs what seals values one after the other: one sealed with an old key must be stored before that key goes. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
+  readonly alone: InTurn
+  /** Runs the reading of large batches of specs one after the other. */
+  readonly reading: InTurn
 }
 
 export type Api = FastifyInstance<

@@ -1,8 +1,10 @@
-import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { JobWatch } from '../serving/job-watch.ts'
 import { OpenStreams } from '../serving/open-streams.ts'
+import { QuickLane } from '../serving/quick-lane.ts'
+import { WITHOUT_COMPILERS } from '../serving/without-compilers.ts'
 import { addArtifactRoutes } from './artifacts.ts'
 import { addAuditRoute } from './audit.ts'
 import { keepAuditTrail } from './audit-trail.ts'
@@ -22,19 +24,20 @@ import { addJobRoutes } from './jobs.ts'
 import { addJoinRoutes } from './join.ts'
 import { addListenerRoutes } from './listeners.ts'
 import { addLogsRoute } from './logs.ts'
+import type { HttpFigures } from './metrics/http-figures.ts'
 import { addMetricsRoute } from './metrics/route.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { addOpenApiRoute, describeRoutes } from './openapi.ts'
 import { refuseOtherMethods } from './other-methods.ts'
 import { addOwnerRoutes } from './owners.ts'
 import { addPresetRoutes } from './presets.ts'
 import { answerBrokenRequest, answerWithProblems, sendProblem } from './problems.ts'
 import { readJsonBodies } from './read-json.ts'
-import { oneAtATime } from './rotate-key.ts'
 import { addScheduleRoutes } from './schedules.ts'
 import { addSecretRoutes } from './secrets.ts'
 import { addServiceRoutes } from './service.ts'
 import { addSessionRoutes } from './sessions.ts'
-import { addSubmitRoute } from './submit.ts'
+import { addSubmitRoute, submitQuickly } from './submit.ts'
 import { addTokenRoutes } from './tokens.ts'
 import { checkBySchema } from './validation.ts'
 import { addWebhookRoutes } from './webhooks.ts'
@@ -69,14 +72,19 @@ export async function createApi(context: ApiContext): Promise<FastifyInstance> {
   keepAuditTrail(api, context)
   refuseOtherMethods(api)
   await describeRoutes(api, context)
-  await addRoutes(api, {
+  const routes: RouteContext = {
     ...context,
     tokens: book,
     watch: new JobWatch(context),
     names: new JobNames(context.queries),
     open,
     alone: oneAtATime(),
-  })
+    reading: oneAtATime(),
+  }
+  const figures = await addRoutes(api, routes)
+  const answer = submitQuickly(routes, (key, ms) => figures.answered(key, ms))
+  const lane = new QuickLane(api.server as Server, { line: 'POST /api/v1/jobs HTTP/1.1', answer, now: context.now })
+  api.addHook('preClose', async () => lane.close())
   await api.ready()
   return api as unknown as FastifyInstance
 }
@@ -93,7 +101,7 @@ function createServer({ logger, front = api => api }: ApiContext): Api {
     forceCloseConnections: true,
     return503OnClosing: false,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    schemaController: { compilersFactory: { buildValidator: neverAsked, buildSerializer: neverAsked } },
+    ...WITHOUT_COMPILERS,
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
   })
@@ -104,12 +112,7 @@ function createServer({ logger, front = api => api }: ApiContext): Api {
   return api
 }
 
-/** In place of the libraries that would be loaded to compile schemas that are not of zod. */
-function neverAsked(): never {
-  throw new Error('every route is checked by its zod schema, and answers are written as JSON')
-}
-
-async function addRoutes(api: Api, context: RouteContext): Promise<void> {
+async function addRoutes(api: Api, context: RouteContext): Promise<HttpFigures> {
   addSubmitRoute(api, context)
   addJobRoutes(api, context)
   addJobWishRoutes(api, context)
@@ -134,9 +137,9 @@ async function addRoutes(api: Api, context: RouteContext): Promise<void> {
   addJoinRoutes(api, context)
   addServiceRoutes(api, context)
   addGcRoutes(api, context)
-  addMetricsRoute(api, context)
   addOpenApiRoute(api, context)
   addDocsRoutes(api)
+  return addMetricsRoute(api, context)
 }
 
 function refuseWhenStopping(api: Api, { isStopping }: ApiContext): void {

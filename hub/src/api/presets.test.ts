@@ -31,6 +31,7 @@ beforeAll(async () => {
     keptFile: join(folder, 'kept.json'),
     settings,
     home: '/home/ada',
+    check: spec => ({ spec }),
     now: Date.now,
     log: () => {},
   })

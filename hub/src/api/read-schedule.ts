@@ -10,8 +10,8 @@ import {
   specIssues,
 } from '@stoker/protocol'
 import { z } from 'zod'
-import { expandWritten, type PresetSource } from '../presets/expand-preset.ts'
 import { cronIssue, nextTime } from '../schedules/cron-times.ts'
+import { expandWritten, type SpecBooks } from '../schedules/expand-written.ts'
 
 type Terms = Omit<ChangeOf<'schedule'>, 'c' | 'id' | 'owner' | 'at'>
 
@@ -20,27 +20,27 @@ const written = { spec: z.record(z.string(), z.json()) }
 const NewBody = NewSchedule.extend(written)
 const ChangesBody = ScheduleChanges.extend({ spec: written.spec.optional() })
 
-export function readNewSchedule(body: unknown, now: number, presets: PresetSource): Promise<Terms> {
+export function readNewSchedule(body: unknown, now: number, books: SpecBooks): Promise<Terms> {
   const { spec, ...rest } = parse(NewBody, body)
-  return checked({ ...rest, spec: JSON.stringify(spec) }, now, presets)
+  return checked({ ...rest, spec: JSON.stringify(spec) }, now, books)
 }
 
 /** A changed schedule looks ahead from now: times that passed are not made up for. */
-export function readChanges(body: unknown, row: ScheduleRow, now: number, presets: PresetSource): Promise<Terms> {
+export function readChanges(body: unknown, row: ScheduleRow, now: number, books: SpecBooks): Promise<Terms> {
   const { spec, ...given } = parse(ChangesBody, body)
   const { name, cron, timezone, overlap, catchUp, enabled } = row
   const before = { name, cron, timezone, overlap, catchUp, enabled: enabled === 1 }
   const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return checked({ ...before, ...changes, spec: spec === undefined ? row.spec : JSON.stringify(spec) }, now, presets)
+  return checked({ ...before, ...changes, spec: spec === undefined ? row.spec : JSON.stringify(spec) }, now, books)
 }
 
-async function checked(terms: Omit<Terms, 'nextAt'>, now: number, presets: PresetSource): Promise<Terms> {
+async function checked(terms: Omit<Terms, 'nextAt'>, now: number, books: SpecBooks): Promise<Terms> {
   const { cron, timezone, spec, enabled } = terms
   const wrongTimes = cronIssue(cron, timezone, now)
   const bytes = Buffer.byteLength(spec)
   if (bytes > MAX_SPEC_BYTES)
     throw new Refused('request.too_large', `the spec has ${bytes} bytes, a spec has at most ${MAX_SPEC_BYTES}`)
-  const expansion = await expandWritten(JSON.parse(spec), presets, async () => {})
+  const expansion = await expandWritten(JSON.parse(spec), books, async () => {})
   const issues = expansion.ok ? fleetingIssues(expansion.expanded.specs[0]) : expansion.issues
   const wrongSpec = issues.map(issue => ({ ...issue, path: `spec.${issue.path}` }))
   refuse([...(wrongTimes === null ? [] : [wrongTimes]), ...wrongSpec])

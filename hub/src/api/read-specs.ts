@@ -12,36 +12,49 @@ import {
 } from '@stoker/protocol'
 import { expandPreset, namesPreset, type PresetSource } from '../presets/expand-preset.ts'
 import type { PresetBook } from '../presets/preset.ts'
-import { ProgramBook } from '../programs/program-book.ts'
+import { checkExpansion, NO_PROGRAMS, type ProgramBook } from '../programs/program-book.ts'
+import type { InTurn } from './one-at-a-time.ts'
 
 export const MAX_JOBS = MAX_MEMBERS
 /** A spec takes some 10 µs to parse: others get their turn after a few milliseconds. */
 const SPECS_A_TURN = 250
-const NO_PROGRAMS = new ProgramBook([])
 
-/** The specs of a submit, one or a batch, with the groups some of them make; everything wrong is found in one go. `bodyBytes` is what the sender said, if it did. */
-export async function readSpecs(
-  body: unknown,
-  bodyBytes: number,
-  presets: PresetSource,
-  programs: ProgramBook = NO_PROGRAMS,
-): Promise<readonly ExpandedSpec[]> {
+interface Reading {
+  readonly presets: PresetSource
+  readonly programs?: ProgramBook | undefined
+  readonly reading: InTurn
+}
+
+/**
+ * The specs of a submit, one or a batch, with the groups some of them make; everything wrong is found in one go.
+ * `bodyBytes` is what the sender said, if it did. Large batches are read one after the other: the first is on its way
+ * to the disk while the second is read, where two read in turns would both be late.
+ */
+export async function readSpecs(body: unknown, bodyBytes: number, context: Reading): Promise<readonly ExpandedSpec[]> {
+  const { presets, programs = NO_PROGRAMS, reading } = context
   const mayBeLarge = !(bodyBytes <= MAX_SPEC_BYTES)
   if (!isBatch(body)) {
     const book = namesPreset(body) ? await presets.current() : null
-    const parsed = await readAny(body, { mayBeLarge, at: null, presets, programs, book })
+    const parsed = await readAny(body, null, { mayBeLarge, presets, programs, book })
     if ('specs' in parsed) return [parsed]
     throw invalid(parsed.issues)
   }
   const { jobs } = body
   checkBatch(body, jobs)
+  const read = async () => {
+    const book = jobs.some(namesPreset) ? await presets.current() : null
+    return readBatch(jobs, { mayBeLarge, presets, programs, book })
+  }
+  return jobs.length <= SPECS_A_TURN ? read() : reading(read)
+}
+
+async function readBatch(jobs: readonly unknown[], terms: Terms): Promise<readonly ExpandedSpec[]> {
   const specs: ExpandedSpec[] = []
   const issues: SpecIssue[] = []
-  const book = jobs.some(namesPreset) ? await presets.current() : null
   for (const [i, value] of jobs.entries()) {
     if (i > 0 && i % SPECS_A_TURN === 0) await nextTurn()
-    const place = { mayBeLarge, at: i, presets, programs, book }
-    const parsed = book !== null || isSweep(value) ? await readAny(value, place) : readOne(value, place)
+    const isPlain = terms.book === null && !isSweep(value)
+    const parsed = isPlain ? readOne(value, i, terms) : await readAny(value, i, terms)
     if ('specs' in parsed) specs.push(parsed)
     else issues.push(...parsed.issues)
   }
@@ -52,25 +65,28 @@ export async function readSpecs(
 
 type One = ExpandedSpec | { readonly issues: readonly SpecIssue[] }
 
-interface Place {
+/** Where a spec is in its batch; null for one that came alone. */
+type Place = number | null
+
+/** What all specs of a submit are read by. */
+interface Terms {
   readonly mayBeLarge: boolean
-  /** In the batch; null for a spec that came alone. */
-  readonly at: number | null
   readonly presets: PresetSource
   readonly programs: ProgramBook
   /** Null where no spec names a preset. */
   readonly book: PresetBook | null
 }
 
-async function readAny(value: unknown, place: Place): Promise<One> {
-  const { presets, book, at } = place
-  if (book === null || !namesPreset(value)) return isSweep(value) ? readSweep(value, place) : readOne(value, place)
+async function readAny(value: unknown, at: Place, terms: Terms): Promise<One> {
+  const { presets, book } = terms
+  if (book === null || !namesPreset(value))
+    return isSweep(value) ? readSweep(value, at, terms) : readOne(value, at, terms)
   const expanded = expandPreset(value, book, presets.settings, at === null ? 'preset' : `jobs[${at}].preset`)
   if ('issues' in expanded) return { issues: placed(expanded.issues, at) }
-  return isSweep(expanded.spec) ? readSweep(expanded.spec, place) : readOne(expanded.spec, place)
+  return isSweep(expanded.spec) ? readSweep(expanded.spec, at, terms) : readOne(expanded.spec, at, terms)
 }
 
-function readOne(value: unknown, { mayBeLarge, at, programs }: Place): One {
+function readOne(value: unknown, at: Place, { mayBeLarge, programs }: Terms): One {
   if (mayBeLarge) checkSize(value, at)
   const parsed = parseJobSpec(value)
   if (!parsed.ok) return { issues: placed(parsed.issues, at) }
@@ -78,19 +94,16 @@ function readOne(value: unknown, { mayBeLarge, at, programs }: Place): One {
   return 'spec' in checked ? { specs: [checked.spec], group: null } : { issues: placed(checked.issues, at) }
 }
 
-async function readSweep(value: unknown, { mayBeLarge, at, programs }: Place): Promise<One> {
+async function readSweep(value: unknown, at: Place, { mayBeLarge, programs }: Terms): Promise<One> {
   if (mayBeLarge) checkSize(value, at)
   const parsed = await expandSpec(value, async done => {
     if (done % SPECS_A_TURN === 0) await nextTurn()
   })
-  if (!parsed.ok) return { issues: placed(parsed.issues, at) }
-  const checked = parsed.expanded.specs.map(spec => programs.check(spec))
-  const wrong = checked.find(one => 'issues' in one)
-  if (wrong !== undefined) return { issues: placed(wrong.issues, at) }
-  return { ...parsed.expanded, specs: checked.flatMap(one => ('spec' in one ? [one.spec] : [])) }
+  const checked = checkExpansion(parsed, programs)
+  return checked.ok ? checked.expanded : { issues: placed(checked.issues, at) }
 }
 
-function placed(issues: readonly SpecIssue[], at: number | null): readonly SpecIssue[] {
+function placed(issues: readonly SpecIssue[], at: Place): readonly SpecIssue[] {
   const prefix = at === null ? '' : `jobs[${at}].`
   return issues.map(({ path, message }) => ({ path: `${prefix}${path}`, message }))
 }
@@ -118,7 +131,7 @@ function checkBatch(body: object, jobs: unknown): asserts jobs is readonly unkno
   }
 }
 
-function checkSize(value: unknown, at: number | null): void {
+function checkSize(value: unknown, at: Place): void {
   const bytes = Buffer.byteLength(JSON.stringify(value) ?? '')
   if (bytes <= MAX_SPEC_BYTES) return
   const which = at === null ? 'the spec' : `jobs[${at}]`

@@ -2,16 +2,6 @@ import type { KeyRotated } from '@stoker/protocol'
 import type { RouteContext } from './context.ts'
 import { webhookKey } from './webhooks.ts'
 
-/** Runs tasks one after the other, whatever becomes of them. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return work => {
-    const run = last.then(work)
-    last = run.catch(() => {})
-    return run
-  }
-}
-
 /** The old keys are forgotten only when everything they sealed is sealed anew; killed halfway, both are there and it can be done again. */
 export async function rotateKey({
   engine,

@@ -41,7 +41,7 @@ export function addScheduleRoutes(api: Api, context: RouteContext): void {
     validatorCompiler: checkAllButBody,
     onRequest: act,
     handler: async (request, reply) => {
-      const schedule = await readNewSchedule(request.body, context.now(), context.presets)
+      const schedule = await readNewSchedule(request.body, context.now(), context)
       const id = context.newId()
       await engine.execute({ kind: 'putSchedule', id, owner: callerOf(request).owner, ...schedule })
       return reply.code(201).send(await detail(id))
@@ -95,7 +95,7 @@ export function addScheduleRoutes(api: Api, context: RouteContext): void {
       const { id, owner } = await findSchedule(engine, callerOf(request), request.params.id)
       const row = await queries.schedule(id)
       if (row === null) throw new Error(`schedule ${id} is in memory, but not in the store`)
-      const changed = await readChanges(request.body, row, context.now(), context.presets)
+      const changed = await readChanges(request.body, row, context.now(), context)
       await engine.execute({ kind: 'putSchedule', id, owner, ...changed })
       return detail(id)
     },

@@ -54,7 +54,7 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
   async function accept(request: FastifyRequest, spec: unknown): Promise<JobRow> {
     const { owner, role } = callerOf(request)
     const bytes = Number(request.headers['content-length'] ?? Number.NaN)
-    const specs = await readSpecs(spec, bytes, context.presets, context.programs)
+    const specs = await readSpecs(spec, bytes, context)
     const { jobs, groups } = newJobs(specs, context.newId)
     const key = idempotencyKey(request, jobs, groups)
     const isAdmin = role === 'admin'

@@ -1,12 +1,4 @@
-import {
-  type Expansion,
-  expandSpec,
-  formatDuration,
-  JobSpecInput,
-  parseDuration,
-  Refused,
-  type SpecIssue,
-} from '@stoker/protocol'
+import { formatDuration, JobSpecInput, parseDuration, type SpecIssue } from '@stoker/protocol'
 import type { NewJob } from '../engine/commands.ts'
 import { findPreset, type Preset, type PresetBook } from './preset.ts'
 import { type PresetRequest, presetSpec } from './preset-spec.ts'
@@ -67,22 +59,6 @@ export async function withPresetQueues(jobs: readonly NewJob[], source: PresetSo
     const { concurrency, queue, max } = preset.session
     return { ...job, presetQueue: (concurrency + queue) * max }
   })
-}
-
-/** Like `expandSpec`, for specs that are kept as they were written and may name presets. */
-export async function expandWritten(
-  value: unknown,
-  { current, settings }: PresetSource,
-  rest: (done: number) => Promise<void>,
-): Promise<Expansion> {
-  if (!namesPreset(value)) return expandSpec(value, rest)
-  try {
-    const expanded = expandPreset(value, await current(), settings)
-    return 'issues' in expanded ? { ok: false, issues: expanded.issues } : await expandSpec(expanded.spec, rest)
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error
-    return { ok: false, issues: [{ path: 'preset', message: error.message }] }
-  }
 }
 
 function presetNameOf({ preset, task }: Written): string | null {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openTestHub, type TestHub } from '../api/test-hub.ts'
 import { TestWorker } from '../api/test-worker.ts'
 import { hearReady } from '../engine/sessions.ts'
-import { KeepWarm } from './keep-warm.ts'
+import { KeepWarm, type KeepWarmPorts } from './keep-warm.ts'
 import { FILE_NAMES, type FileTexts, loadPresets } from './load-presets.ts'
 import type { PresetBook } from './preset.ts'
 import { readSettings } from './settings.ts'
@@ -24,12 +24,13 @@ let hub: TestHub
 let worker: TestWorker
 let warm: KeepWarm
 let now = 1_000_000
+let check: KeepWarmPorts['check']
 
 const bookOf = (chat: string): PresetBook =>
   loadPresets(
     { ...NO_FILES, 'model_presets.yaml': `models: {m: {${chat}}}` },
     {},
-    { folder: '/p', settings, home: '/h' },
+    { folder: '/p', settings, home: '/h', check: spec => ({ spec }) },
   ).book
 const chat = (session: string, command = 'serve') =>
   bookOf(`chat: {type: session, command: [${command}], session: {${session}}}`)
@@ -43,6 +44,7 @@ const open = () =>
       now: () => now,
       log: () => {},
       diskGuard: () => null,
+      check: spec => check(spec),
     },
     book,
   )
@@ -74,6 +76,7 @@ async function comeUp(id: string): Promise<Awaited<ReturnType<TestWorker['placed
 
 beforeEach(async () => {
   now = 1_000_000
+  check = spec => ({ spec })
   book = chat('max: 2')
   hub = await openTestHub({ presets: { current: async () => book, settings } })
   worker = await TestWorker.join(hub, { abilities })
@@ -195,4 +198,23 @@ test('a preset that is gone for good takes its sessions along, one that is writt
   await warm.tick()
   expect(await sessions()).toMatchObject([{ isOutdated: true }])
   expect(fence.job).toBe(session?.seq)
+})
+
+test('a preset whose program would refuse it starts no session and says why', async () => {
+  check = () => ({ issues: [{ path: 'session', message: 'found session; the program runs once and ends' }] })
+  take(bookOf('chat: {type: session, program: mnist_training}'))
+  await submit()
+  await warm.look()
+  expect(await sessions()).toEqual([])
+  expect(warm.warmthOf('m/chat')).toMatchObject({ live: 0, lastError: expect.stringContaining('runs once and ends') })
+})
+
+test('a session of a program that workers have is started as its type, and metadata is for its tasks alone', async () => {
+  take(bookOf('chat: {type: session, program: inference, metadata: {temperature: 0.5}}'))
+  const task = await submit()
+  await warm.look()
+  const [session] = await sessions()
+  const of = async (id: string) => (await hub.call('GET', `/api/v1/jobs/${id}`)).json
+  expect(await of(session?.id ?? '')).toMatchObject({ type: 'inference', spec: { input: {} } })
+  expect(await of(task)).toMatchObject({ type: 'task', spec: { input: { temperature: 0.5 } } })
 })

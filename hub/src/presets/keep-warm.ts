@@ -1,9 +1,9 @@
 import type { Log } from '@stoker/files'
-import { type Change, type JobSpec, parseJobSpec, Refused } from '@stoker/protocol'
+import { type Change, parseJobSpec, Refused } from '@stoker/protocol'
 import type { EngineLoop } from '../engine/loop.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import type { Queries } from '../store/port.ts'
-import type { Preset, PresetBook } from './preset.ts'
+import type { CheckSpec, Preset, PresetBook } from './preset.ts'
 import { presetSpec } from './preset-spec.ts'
 import { isSameProgram } from './same-program.ts'
 import { sessionsWanted } from './sessions-wanted.ts'
@@ -23,6 +23,7 @@ export interface KeepWarmPorts {
   readonly newId: () => string
   readonly now: () => number
   readonly log: Log
+  readonly check: CheckSpec
   /** Null while there is room for new work. */
   readonly diskGuard: () => object | null
 }
@@ -167,19 +168,25 @@ export class KeepWarm {
     const preset = this.#book.presets.get(name)
     if (preset === undefined) return this.#ports.now() - this.#bookSince >= SETTLED_MS
     const fresh = this.#specOf(preset)
-    return fresh !== null && !isSameProgram(spec, fresh, isOurs)
+    return 'spec' in fresh && !isSameProgram(spec, fresh.spec, isOurs)
   }
 
-  #specOf(preset: Preset): JobSpec | null {
+  #specOf(preset: Preset): ReturnType<CheckSpec> {
     const parsed = parseJobSpec(presetSpec(preset, this.#ports.settings, { as: 'session' }))
-    return parsed.ok ? parsed.spec : null
+    return parsed.ok ? this.#ports.check(parsed.spec) : parsed
   }
 
   async #start(name: string, count: number): Promise<void> {
     const { engine, newId, diskGuard, log } = this.#ports
     const preset = this.#book.presets.get(name)
-    const spec = preset === undefined ? null : this.#specOf(preset)
-    if (spec === null || diskGuard() !== null || this.#isClosed) return
+    if (preset === undefined || diskGuard() !== null || this.#isClosed) return
+    const made = this.#specOf(preset)
+    if ('issues' in made) {
+      const [issue] = made.issues
+      this.#failures.failed(name, `${issue?.path}: ${issue?.message}`, this.#ports.now())
+      return
+    }
+    const { spec } = made
     const { jobs } = newJobs([{ specs: Array.from({ length: count }, () => spec), group: null }], newId)
     const submit = { kind: 'submit', owner: PRESETS_OWNER, jobs, groups: [], key: null, failFast: false } as const
     try {

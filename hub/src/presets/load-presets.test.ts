@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseJobSpec } from '@stoker/protocol'
+import { type JobSpec, parseJobSpec } from '@stoker/protocol'
 import { expect, test } from 'vitest'
+import { readProgramBook } from '../programs/program-book.ts'
 import { FILE_NAMES, type FileTexts, loadPresets } from './load-presets.ts'
 import { presetSpec } from './preset-spec.ts'
 import { readSettings } from './settings.ts'
 
 const settings = readSettings({})
-const place = { folder: '/presets', settings, home: '/home/ada' }
+const programs = await readProgramBook(join(import.meta.dirname, '../../../jobs'))
+const check = (spec: JobSpec) => programs.check(spec)
+const place = { folder: '/presets', settings, home: '/home/ada', check }
 const EXAMPLES = join(import.meta.dirname, '../../../docs/examples/presets')
 const NO_FILES = Object.fromEntries(FILE_NAMES.map(name => [name, null])) as FileTexts
 
@@ -84,7 +87,22 @@ test.each([
     /session\.idletime: .*did you mean "idleTimeout"/,
   ],
   ['model_presets.yaml', 'models: {m: {p: {command: [x]}, p: {command: [y]}}}', /:1:33: Map keys must be unique/],
-  ['model_presets.yaml', 'models: {m: {p: {env_vars: {A: b}}}}', /m\/p: found neither docker_image nor command/],
+  [
+    'model_presets.yaml',
+    'models: {m: {p: {program: inference, command: [x]}}}',
+    /m\/p\.command: found a command; a job of type "inference" has none/,
+  ],
+  ['model_presets.yaml', 'models: {m: {p: {program: inferenc}}}', /m\/p\.program: found "inferenc"/],
+  [
+    'model_presets.yaml',
+    'models: {m: {p: {type: session, program: mnist_training}}}',
+    /m\/p\.session: found session; the program of type "mnist_training" runs once and ends/,
+  ],
+  [
+    'model_presets.yaml',
+    'models: {m: {p: {env_vars: {A: b}}}}',
+    /m\/p: found neither docker_image, command nor program/,
+  ],
   [
     'model_presets.yaml',
     'models: {m: {p: {command: [x], serves: chat}}}',

@@ -1,6 +1,6 @@
 import type { PresetError } from '@stoker/protocol'
 import { type Entries, makePresets } from './make-presets.ts'
-import type { PresetBook } from './preset.ts'
+import type { CheckSpec, PresetBook } from './preset.ts'
 import { PRESET_FILES, type PresetFile } from './preset-files.ts'
 import { type Entry, type EntryOf, type ReadEntries, readEntries } from './read-entries.ts'
 import type { Settings } from './settings.ts'
@@ -20,15 +20,17 @@ export interface Loaded {
   readonly good: GoodTexts
 }
 
-interface Place {
+export interface Place {
   readonly folder: string
   readonly settings: Settings
   /** What `~` means. */
   readonly home: string
+  readonly check: CheckSpec
 }
 
 /** Presets from texts; where a file is broken its text of `before` counts on. */
-export function loadPresets(texts: FileTexts, before: GoodTexts, { folder, settings, home }: Place): Loaded {
+export function loadPresets(texts: FileTexts, before: GoodTexts, place: Place): Loaded {
+  const { folder } = place
   const errors: PresetError[] = []
   const good: Partial<Record<PresetFile, string>> = {}
   const read = <Name extends PresetFile>(name: Name): readonly Entry<EntryOf<Name>>[] => {
@@ -52,7 +54,7 @@ export function loadPresets(texts: FileTexts, before: GoodTexts, { folder, setti
     'task_actions.yaml': actions,
     'model_paths.yaml': read('model_paths.yaml'),
   }
-  const made = makePresets(entries, settings, home)
+  const made = makePresets(entries, place)
   return { book: { folder, presets: made.presets, errors: [...errors, ...made.errors] }, good }
 }
 

@@ -1,5 +1,5 @@
 import { formatDuration, nearest, type PresetError, parseJobSpec } from '@stoker/protocol'
-import type { Preset } from './preset.ts'
+import type { CheckSpec, Preset } from './preset.ts'
 import type { ActionEntry, DefinitionEntry, ModelEntry, PresetEntry, PresetFile } from './preset-files.ts'
 import { presetSpec } from './preset-spec.ts'
 import type { Entry } from './read-entries.ts'
@@ -22,8 +22,16 @@ interface Made {
 const PRESET_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const MODEL_NAME = /^[A-Za-z0-9]([A-Za-z0-9._:/-]{0,198}[A-Za-z0-9._-])?$/
 
-/** Joins the files into presets. `home` is what `~` means. */
-export function makePresets(entries: Entries, settings: Settings, home: string): Made {
+/** What presets are made by. `home` is what `~` means. */
+interface Terms {
+  readonly settings: Settings
+  readonly home: string
+  readonly check: CheckSpec
+}
+
+/** Joins the files into presets. */
+export function makePresets(entries: Entries, terms: Terms): Made {
+  const { settings, home } = terms
   const models = new Map(entries['model_paths.yaml'].map(({ keys, value }) => [keys[0] ?? '', value]))
   const drafts = [...entries['model_presets.yaml'].map(fromPreset), ...fromDefinitions(entries)]
   const presets = new Map<string, Preset>()
@@ -31,7 +39,7 @@ export function makePresets(entries: Entries, settings: Settings, home: string):
   for (const draft of drafts) {
     const wrong = 'program' in draft ? null : draft.error
     const preset = 'program' in draft ? complete(draft, models, settings, home) : null
-    const found = preset === null ? [wrong] : problemsOf(preset, draft, settings)
+    const found = preset === null ? [wrong] : problemsOf(preset, draft, terms)
     if (preset !== null && found.length === 0) presets.set(preset.name, preset)
     errors.push(...found.flatMap(one => one ?? []))
   }
@@ -132,14 +140,19 @@ function expanded(path: string, home: string): string {
   return path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path
 }
 
-const FILE_KEYS: Readonly<Record<string, string>> = { image: 'docker_image', env: 'env_vars', input: 'metadata' }
+const FILE_KEYS: Readonly<Record<string, string>> = {
+  image: 'docker_image',
+  env: 'env_vars',
+  input: 'metadata',
+  type: 'program',
+}
 
 /** What only shows when everything is put together: found at load, not at the first run. */
-function problemsOf(preset: Preset, { errorAt }: At, settings: Settings): PresetError[] {
+function problemsOf(preset: Preset, { errorAt }: At, { settings, check }: Terms): PresetError[] {
   const { name, type, program, session, timeoutMs } = preset
   const at = (key: string, text: string) => errorAt([key], `${name}.${key}: ${text}`)
-  if (program.docker_image === undefined && program.command === undefined)
-    return [errorAt([], `${name}: found neither docker_image nor command; one of them says what to start`)]
+  if (program.docker_image === undefined && program.command === undefined && program.program === undefined)
+    return [errorAt([], `${name}: found neither docker_image, command nor program; one of them says what to start`)]
   const stray = (['session', 'serves'] as const).filter(key => type === 'oneoff' && program[key] !== undefined)
   const problems = stray.map(key => at(key, `found ${key}; only a preset of type session has it`))
   if (timeoutMs > settings.maxTimeoutMs)
@@ -152,8 +165,10 @@ function problemsOf(preset: Preset, { errorAt }: At, settings: Settings): Preset
   if (session.min > session.max) problems.push(at('session', `found min ${session.min}; max is ${session.max}`))
   if (problems.length > 0) return problems
   const parsed = parseJobSpec(presetSpec(preset, settings, { as: type === 'session' ? 'session' : 'job' }))
-  if (parsed.ok) return []
-  return parsed.issues.map(({ path, message }) => {
+  // What a one-off program is asked is whole only with the job; a session is asked nothing.
+  const checked = parsed.ok && type === 'session' ? check(parsed.spec) : parsed
+  if (!('issues' in checked)) return []
+  return checked.issues.map(({ path, message }) => {
     const [key = '', ...rest] = path.split(/[.[]/)
     return errorAt(
       [FILE_KEYS[key] ?? key, ...rest],

@@ -1,4 +1,13 @@
-import { DIFFICULTIES, ImageName, JobSpecInput, Model, PRESET_TYPES, SERVES, SessionInput } from '@stoker/protocol'
+import {
+  DIFFICULTIES,
+  ImageName,
+  JobSpecInput,
+  Model,
+  PRESET_TYPES,
+  PROGRAM_TYPES,
+  SERVES,
+  SessionInput,
+} from '@stoker/protocol'
 import { z } from 'zod'
 
 const { command, container, env, isolation, mounts, network, placement, pull, resources } = JobSpecInput.shape
@@ -22,6 +31,8 @@ const ModelKeys = z.strictObject({
 /** How a program is started: the same words in both forms. */
 const program = {
   docker_image: ImageName.optional(),
+  /** A program that workers have, by the type of its jobs. */
+  program: z.enum(PROGRAM_TYPES).optional(),
   command,
   env_vars: env,
   source_path: text(4000).optional(),

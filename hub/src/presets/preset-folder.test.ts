@@ -25,6 +25,7 @@ const open = () =>
     keptFile: join(root, 'kept.json'),
     settings: readSettings({}),
     home: '/home/ada',
+    check: spec => ({ spec }),
     now: () => now,
     log: (level, text) => logged.push(`${level} ${text.replaceAll(root, '')}`),
   })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type Log, readJsonOr, writeAtomic } from '@stoker/files'
 import { z } from 'zod'
 import { FILE_NAMES, type FileText, type FileTexts, type GoodTexts, type Loaded, loadPresets } from './load-presets.ts'
-import type { PresetBook } from './preset.ts'
+import type { CheckSpec, PresetBook } from './preset.ts'
 import type { PresetFile } from './preset-files.ts'
 import { type SeenFile, seeFile } from './see-file.ts'
 import type { Settings } from './settings.ts'
@@ -14,6 +14,7 @@ export interface PresetFolderPorts {
   readonly settings: Settings
   /** What `~` means. */
   readonly home: string
+  readonly check: CheckSpec
   readonly now: () => number
   readonly log: Log
 }

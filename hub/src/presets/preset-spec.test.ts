@@ -25,7 +25,11 @@ const TEXTS = {
 }
 const NO_FILES = Object.fromEntries(FILE_NAMES.map(name => [name, null])) as FileTexts
 const settings = readSettings({ TASK_MEMORY_LIMIT: '16g', TASK_CPU_QUOTA: '200000', SESSION_QUEUE_MAX_SIZE: '9' })
-const { book } = loadPresets({ ...NO_FILES, ...TEXTS }, {}, { folder: '/p', settings, home: '/home/ada' })
+const { book } = loadPresets(
+  { ...NO_FILES, ...TEXTS },
+  {},
+  { folder: '/p', settings, home: '/home/ada', check: spec => ({ spec }) },
+)
 const spec = (name: string, request = {}) => presetSpec(findPreset(book, name), settings, request)
 const expand = (value: Record<string, unknown>, of: PresetBook = book) => expandPreset(value, of, settings)
 

@@ -20,8 +20,12 @@ export function presetSpec(preset: Preset, settings: Settings, request: PresetRe
     input: { ...preset.metadata, ...given.input } as NonNullable<JobSpecInput['input']>,
     ...labelled(given, wished),
   }
-  if (as === 'session')
-    return { ...common, ...programOf(preset, settings, request, wished), session: sessionOf(preset, given) }
+  if (as === 'session') {
+    const program = programOf(preset, settings, request, wished)
+    // What workers' own programs are asked is checked, and a session of them is asked nothing: metadata is for its tasks.
+    const input = program.type === undefined ? common.input : given.input
+    return { ...common, ...program, ...(input && { input }), session: sessionOf(preset, given) }
+  }
   const timeout = given.timeout ?? preset.timeoutMs / 1000
   if (preset.type === 'session') return { ...common, timeout, type: 'task', task: { preset: preset.name } }
   return { ...common, timeout, ...programOf(preset, settings, request, wished) }
@@ -40,6 +44,7 @@ function programOf(
 ): JobSpecInput {
   const {
     docker_image: image,
+    program: type,
     model,
     env_vars,
     source_path,
@@ -52,6 +57,7 @@ function programOf(
   const memory = taskMemoryBytes === null ? {} : { memory: taskMemoryBytes }
   return {
     ...plain,
+    ...(type !== undefined && { type }),
     env: { ...(modelId !== null && { MODEL_NAME: modelId }), ...env_vars, ...request.env },
     resources: { cpus: taskCpus, ...memory, ...resources, ...request.resources },
     ...placed(placement, request.placement, difficulty),

@@ -1,4 +1,11 @@
-import { nearest, type PresetError, type Preset as PresetView, Refused } from '@stoker/protocol'
+import {
+  type JobSpec,
+  nearest,
+  type PresetError,
+  type Preset as PresetView,
+  Refused,
+  type SpecIssue,
+} from '@stoker/protocol'
 import type { ActionEntry } from './preset-files.ts'
 
 /** How often a program may run as a session of this preset, and for how long. */
@@ -28,6 +35,9 @@ export interface Preset {
   readonly file: string
   readonly line: number
 }
+
+/** A spec with what its program needs, or what its program would refuse. */
+export type CheckSpec = (spec: JobSpec) => { readonly spec: JobSpec } | { readonly issues: readonly SpecIssue[] }
 
 /** All presets of a folder at one moment. */
 export interface PresetBook {

@@ -6,6 +6,10 @@ import { readSettings } from './settings.ts'
 export function presetsOf(texts: Partial<FileTexts>): PresetSource {
   const none = Object.fromEntries(FILE_NAMES.map(name => [name, null])) as FileTexts
   const settings = readSettings({})
-  const { book } = loadPresets({ ...none, ...texts }, {}, { folder: '/presets', settings, home: '/home/ada' })
+  const { book } = loadPresets(
+    { ...none, ...texts },
+    {},
+    { folder: '/presets', settings, home: '/home/ada', check: spec => ({ spec }) },
+  )
   return { current: async () => book, settings }
 }

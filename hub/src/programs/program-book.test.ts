@@ -48,3 +48,21 @@ it('a job gets what its program needs, and of a type nobody describes nothing is
   expect((await hub.call('GET', `/api/v1/jobs/${id}`)).json).toMatchObject({ spec: { network: 'internet' } })
   expect((await submit({ type: 'rag', input: { anything: 1 } })).status).toBe(201)
 })
+
+it('a schedule is held to the same when it is made, changed and run', async () => {
+  const schedule = (name: string, spec: object) =>
+    hub.call('POST', '/api/v1/schedules', { body: { name, cron: '@daily', spec } })
+  const wrong = await schedule('wrong', { type: 'fine-tuning', input: { epochs: 0, dataset: 'x' } })
+  expect(wrong.json).toMatchObject({
+    code: 'request.invalid',
+    errors: [{ path: 'spec.input.epochs', message: 'found 0; allowed: integer from 1' }],
+  })
+  expect((await schedule('right', { type: 'fine-tuning', input: { dataset: 'x' } })).status).toBe(201)
+  const sweep = { type: 'fine-tuning', input: { dataset: 'x', epochs: `$\{{ matrix.n }}` }, matrix: { n: [1, 0] } }
+  const changed = await hub.call('PATCH', '/api/v1/schedules/right', { body: { spec: sweep } })
+  expect(changed.json).toMatchObject({ errors: [{ path: 'spec.input.epochs' }] })
+  expect((await hub.call('POST', '/api/v1/schedules/right/run')).status).toBe(201)
+  const { json } = await hub.call('GET', '/api/v1/jobs?label=schedule%3Dright')
+  const [job] = (json as { jobs: { id: string }[] }).jobs
+  expect((await hub.call('GET', `/api/v1/jobs/${job?.id}`)).json).toMatchObject({ spec: { network: 'internet' } })
+})

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { readJsonOr } from '@stoker/files'
 import {
   checkProgram,
+  type Expansion,
   isProgramType,
   type JobSpec,
   PROGRAM_TYPES,
@@ -27,6 +28,18 @@ export class ProgramBook {
     const issues = checkProgram(manifest, spec)
     return issues.length > 0 ? { issues } : { spec: withProgramNeeds(spec, manifest) }
   }
+}
+
+export const NO_PROGRAMS = new ProgramBook([])
+
+/** Every job of an expansion with what its program needs; the first that its program would refuse refuses all. */
+export function checkExpansion(expansion: Expansion, programs: ProgramBook): Expansion {
+  if (!expansion.ok) return expansion
+  const checked = expansion.expanded.specs.map(spec => programs.check(spec))
+  const wrong = checked.find(one => 'issues' in one)
+  if (wrong !== undefined) return { ok: false, issues: wrong.issues }
+  const specs = checked.flatMap(one => ('spec' in one ? [one.spec] : []))
+  return { ok: true, expanded: { ...expansion.expanded, specs } }
 }
 
 /** The manifests in a folder of programs; one that cannot be read is left to the workers, who say so. */

@@ -2,21 +2,21 @@ import { type FireOutcome, Refused, type ScheduleRow } from '@stoker/protocol'
 import type { EngineLoop } from '../engine/loop.ts'
 import { newJobs } from '../engine/new-jobs.ts'
 import type { ScheduleState } from '../engine/schedules.ts'
-import { expandWritten, type PresetSource, withPresetQueues } from '../presets/expand-preset.ts'
+import { withPresetQueues } from '../presets/expand-preset.ts'
 import type { Queries } from '../store/port.ts'
 import { nextTime, timesBetween } from './cron-times.ts'
+import { expandWritten, type SpecBooks } from './expand-written.ts'
 
 /** A run that starts within this is on time: a restart or a busy moment is no reason to leave it out. */
 const LATE_MS = 60_000
 const MOST_COUNTED = 1000
 const MOST_LABELS = 32
 
-export interface FiringPorts {
+export interface FiringPorts extends SpecBooks {
   readonly engine: Pick<EngineLoop, 'execute' | 'read'>
   readonly queries: Pick<Queries, 'schedule'>
   readonly now: () => number
   readonly newId: () => string
-  readonly presets: PresetSource
   /** Null while there is room for new work. */
   readonly diskGuard: () => { readonly freeBytes: number; readonly neededBytes: number } | null
 }
@@ -66,7 +66,7 @@ export class Firing {
     if (row === null) return { ...NOTHING, refused: 'its spec is gone' }
     if (shortage !== null)
       return { ...NOTHING, refused: `${shortage.freeBytes} bytes are free, new work needs ${shortage.neededBytes}` }
-    const expansion = await expandWritten(labelled(row, name), this.#ports.presets, nextTurn)
+    const expansion = await expandWritten(labelled(row, name), this.#ports, nextTurn)
     if (expansion.ok) {
       const { jobs, groups } = newJobs([expansion.expanded], this.#ports.newId)
       return { jobs: await withPresetQueues(jobs, this.#ports.presets), groups, refused: null }

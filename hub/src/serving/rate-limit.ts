@@ -81,7 +81,7 @@ export class Doorkeeper {
     this.#strangers = new RateLimit(limits.strangers, 5 * limits.strangers, now)
   }
 
-  passOwner(owner: string, request: FastifyRequest): void {
+  passOwner(owner: string, request: Pick<FastifyRequest, 'headers'>): void {
     const waitMs = this.#owners?.take(owner, costOf(request)) ?? 0
     if (waitMs > 0)
       throw new RateLimited(`${owner} sends more than the ${this.#limits.perOwner} requests a second it may`, waitMs)
@@ -98,7 +98,7 @@ export class Doorkeeper {
   }
 }
 
-function costOf({ headers }: FastifyRequest): number {
+function costOf({ headers }: Pick<FastifyRequest, 'headers'>): number {
   if (headers['transfer-encoding'] !== undefined) return UNTOLD_BODY_COST
   return 1 + Math.floor(Number(headers['content-length'] ?? 0) / BODY_PIECE_BYTES)
 }

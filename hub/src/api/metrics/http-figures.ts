@@ -25,8 +25,14 @@ export class HttpFigures {
 
   take(request: FastifyRequest, reply: FastifyReply): void {
     const key = `${request.method} ${request.routeOptions.url ?? 'unknown'} ${reply.statusCode}`
+    const isStream = STREAM.test(String(reply.getHeader('content-type')))
+    this.answered(key, isStream ? null : reply.elapsedTime)
+  }
+
+  /** A key is method, route and status. */
+  answered(key: string, ms: number | null): void {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
-    if (!STREAM.test(String(reply.getHeader('content-type')))) this.times.observe(reply.elapsedTime / 1000)
+    if (ms !== null) this.times.observe(ms / 1000)
   }
 
   look(): void {

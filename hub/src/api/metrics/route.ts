@@ -8,8 +8,8 @@ import { HttpFigures } from './http-figures.ts'
 import { HubFigures } from './hub-figures.ts'
 import { JobFigures } from './job-figures.ts'
 
-/** Figures for Prometheus: most are read when they are asked for, the rest are plain sums. */
-export function addMetricsRoute(api: Api, context: RouteContext): void {
+/** Figures for Prometheus: most are read when they are asked for, the rest are plain sums. Answers given elsewhere are told to what it returns. */
+export function addMetricsRoute(api: Api, context: RouteContext): HttpFigures {
   const registry = new Registry()
   const http = new HttpFigures(registry)
   const jobs = new JobFigures(registry, context.waitCode)
@@ -50,4 +50,5 @@ export function addMetricsRoute(api: Api, context: RouteContext): void {
       return reply.header('content-type', registry.contentType).send(texts.join('\n'))
     },
   })
+  return http
 }

@@ -22,9 +22,11 @@ export interface Admission {
 export async function admit(context: GpuServiceContext, admission: Admission): Promise<string> {
   const { engine, newId, unschedulable } = context
   const parsed = parseJobSpec(admission.spec)
-  if (!parsed.ok) throw new AnswerError(400, parsed.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))
+  const checked = parsed.ok ? context.programs.check(parsed.spec) : parsed
+  if ('issues' in checked)
+    throw new AnswerError(400, checked.issues.map(({ path, message }) => `${path}: ${message}`).join('; '))
   refuseWhenFull(context.diskGuard)
-  const { spec } = parsed
+  const { spec } = checked
   const needsGpu = spec.resources.gpus > 0
   const id = newId()
   const job = { id, spec, specText: writeSpec(spec), retryOf: null }

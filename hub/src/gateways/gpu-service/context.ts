@@ -1,3 +1,4 @@
+import type { JobSpec, SpecIssue } from '@stoker/protocol'
 import type { NewJob } from '../../engine/commands.ts'
 import type { LiveBoard } from '../../engine/live-board.ts'
 import type { EngineLoop } from '../../engine/loop.ts'
@@ -26,6 +27,10 @@ export interface GpuServiceContext {
   readonly unschedulable: (state: State, job: NewJob) => string | null
   /** How many queued jobs are before this one; null for one that is not queued or that nothing could run. */
   readonly ahead: (state: State, job: number) => number | null
+  /** What the programs of job types ask for, and what they would refuse. */
+  readonly programs: {
+    check(spec: JobSpec): { readonly spec: JobSpec } | { readonly issues: readonly SpecIssue[] }
+  }
   readonly isStopping: () => boolean
   /** A bug was met while answering. */
   readonly failed: (error: unknown) => void

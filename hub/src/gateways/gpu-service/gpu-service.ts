@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { WITHOUT_COMPILERS } from '../../serving/without-compilers.ts'
 import { AnswerError as Answer, type AnswerError, answerOf } from './answer-error.ts'
 import type { GpuServiceContext } from './context.ts'
 import { allowOrigins } from './cors.ts'
@@ -20,7 +21,12 @@ export interface GpuService {
 
 /** The GPU-service dialect: its clients find its paths, bodies, streams and errors as they know them. */
 export async function createGpuService(context: GpuServiceContext): Promise<GpuService> {
-  const service = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, routerOptions: { maxParamLength: 2400 } })
+  const service = Fastify({
+    ...WITHOUT_COMPILERS,
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: 2400 },
+  })
   const desk = new TaskDesk(context)
   answerInDetail(service, context)
   readJsonAnyway(service)

@@ -74,7 +74,10 @@ export function programSpec(
     as,
     difficulty,
     labels,
-    input: metadata as NonNullable<JobSpecInput['input']>,
+    // A session of a program that workers have is asked nothing; its tasks are.
+    ...((as === 'job' || preset.program.program === undefined) && {
+      input: metadata as NonNullable<JobSpecInput['input']>,
+    }),
     ...(as === 'job' ? { timeout: timeoutSeconds } : {}),
     resources: gpus === 0 ? { gpus } : { gpus, gpuDifficulty: difficulty },
   }

@@ -105,6 +105,17 @@ it('sends in one write what it has to say at one moment', async () => {
   await vi.waitFor(() => expect(socket.writes).toEqual([3, 1]), SOON)
 })
 
+it('sends what it gathered when it is told to, and only once', async () => {
+  const { socket, connection } = connected(async () => [])
+  connection.step({ e: 'drain', on: true })
+  connection.flush()
+  expect(socket.writes).toEqual([2])
+  connection.flush()
+  connection.step({ e: 'drain', on: false })
+  expect(socket.writes).toEqual([2])
+  await vi.waitFor(() => expect(socket.writes).toEqual([2, 1]), SOON)
+})
+
 it('closes on bytes that are no message', () => {
   const { socket } = connected(async () => [])
   socket.emit('message', Buffer.from([0, 0, 0, 99, 1]), true)

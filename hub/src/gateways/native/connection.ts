@@ -133,12 +133,16 @@ export class Connection {
     if (!this.#isGathering) {
       this.#isGathering = true
       this.#wire.cork()
-      process.nextTick(() => {
-        this.#isGathering = false
-        this.#wire.uncork()
-      })
+      process.nextTick(() => this.flush())
     }
     this.#socket.send(JSON.stringify(message))
+  }
+
+  /** Sends what was gathered. */
+  flush(): void {
+    if (!this.#isGathering) return
+    this.#isGathering = false
+    this.#wire.uncork()
   }
 
   #hearLive({ devices, attempts }: Live): void {

@@ -13,8 +13,8 @@ import type { Queries } from '../../store/port.ts'
 import { Connection, type ConnectionPorts } from './connection.ts'
 import { type Difficulties, withDifficulties } from './default-difficulty.ts'
 import { linkPrivacy } from './link-privacy.ts'
-import { type LinkPrivacy, type SecretPorts, withSecrets } from './offer-secrets.ts'
-import { offersOf, repeatOffers } from './offers.ts'
+import { type LinkPrivacy, needSecrets, type SecretPorts, withSecrets } from './offer-secrets.ts'
+import { type OffersByWorker, offersOf, repeatOffers } from './offers.ts'
 import { type Credentials, isKnown, Strangers } from './strangers.ts'
 
 /** Where workers of our own protocol dial in. */
@@ -55,7 +55,8 @@ export class NativeGateway {
   #accepted = 0
   readonly #stopListening: () => void
   readonly #ticker: NodeJS.Timeout
-  #publishing: Promise<void> = Promise.resolve()
+  /** Null when every batch has been told. */
+  #publishing: Promise<void> | null = null
 
   constructor(ports: GatewayPorts) {
     this.#ports = ports
@@ -188,10 +189,16 @@ export class NativeGateway {
 
   /** Batches are told in the order they were committed, though some need the store first. */
   #publish(batch: Batch): void {
-    this.#publishing = this.#publishing.then(() => this.#tell(batch))
+    const telling = this.#publishing === null ? this.#tell(batch) : this.#publishing.then(() => this.#tell(batch))
+    if (telling === null) return
+    const publishing = telling.then(() => {
+      if (this.#publishing === publishing) this.#publishing = null
+    })
+    this.#publishing = publishing
   }
 
-  async #tell(batch: Batch): Promise<void> {
+  /** Null when all was told at once. */
+  #tell(batch: Batch): Promise<void> | null {
     for (const change of batch.changes) {
       if (change.c === 'stopRequested') void this.#tellStop(change)
       else if (change.c === 'workerDrained') this.#byWorker.get(change.id)?.step({ e: 'drain', on: change.on })
@@ -199,15 +206,27 @@ export class NativeGateway {
       else if (change.c === 'workerRemoved') this.#forgetWorker(change.id)
       else if (change.c === 'attemptEnded' || change.c === 'lost') this.#ports.board.forgetJob(change.job)
     }
-    for (const [worker, offers] of await offersOf(batch, this.#ports.queries, task => this.#sessionOf(task)))
-      await this.#offer(worker, offers)
+    const offers = offersOf(batch, this.#ports.queries, task => this.#sessionOf(task))
+    if (offers instanceof Promise)
+      return offers.then(async found => {
+        await this.#offerAll(found)
+      })
+    const rest = this.#offerAll(offers)
+    // Nothing else is said about new jobs: the worker need not wait until their submitters were answered.
+    if (batch.submissions.size > 0) for (const worker of offers.keys()) this.#byWorker.get(worker)?.flush()
+    return rest
   }
 
-  async #offer(worker: string, offers: readonly Offer[]): Promise<void> {
-    const connection = this.#byWorker.get(worker)
-    const guest = connection === undefined ? undefined : this.#all.get(connection)
-    if (guest !== undefined)
-      connection?.step({ e: 'offer', offers: await withSecrets(offers, guest.link, this.#ports) })
+  #offerAll(byWorker: OffersByWorker): Promise<void> | null {
+    const open: [Connection, Promise<readonly Offer[]>][] = []
+    for (const [worker, offers] of byWorker) {
+      const connection = this.#byWorker.get(worker)
+      const guest = connection === undefined ? undefined : this.#all.get(connection)
+      if (connection === undefined || guest === undefined) continue
+      if (needSecrets(offers)) open.push([connection, withSecrets(offers, guest.link, this.#ports)])
+      else connection.step({ e: 'offer', offers })
+    }
+    return open.length === 0 ? null : offerOpened(open)
   }
 
   #linkOf(socket: Duplex): LinkPrivacy {
@@ -250,6 +269,10 @@ function lostAttemptsOf(state: State, job: number, before: number): { worker: st
       .filter(({ claim }) => claim.job === job && claim.attempt < before)
       .map(({ claim }) => ({ worker: worker.id, fence: fenceOf(claim) })),
   )
+}
+
+async function offerOpened(offers: readonly (readonly [Connection, Promise<readonly Offer[]>])[]): Promise<void> {
+  for (const [connection, opened] of offers) connection.step({ e: 'offer', offers: await opened })
 }
 
 function fenceOf({ job, epoch, attempt }: Fence): Fence {

@@ -15,13 +15,17 @@ export interface SecretPorts {
   readonly openSecret: (owner: string, name: string, sealed: string) => Promise<Uint8Array>
 }
 
+export function needSecrets(offers: readonly Offer[]): boolean {
+  return offers.some(({ spec }) => spec.secrets.length > 0)
+}
+
 /** Values are opened here, at the last moment, and live only in the offer on its way out. */
 export async function withSecrets(
   offers: readonly Offer[],
   link: LinkPrivacy,
   ports: SecretPorts,
 ): Promise<readonly Offer[]> {
-  if (offers.every(({ spec }) => spec.secrets.length === 0)) return offers
+  if (!needSecrets(offers)) return offers
   return Promise.all(
     offers.map(async offer =>
       offer.spec.secrets.length === 0 ? offer : { ...offer, secrets: await secretsFor(offer, link, ports) },

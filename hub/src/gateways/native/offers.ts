@@ -1,5 +1,6 @@
 import {
   CHECKPOINT_ATTEMPT,
+  type ChangeOf,
   checkpointIn,
   type Fence,
   type JobSpec,
@@ -19,24 +20,49 @@ type Specs = Map<string, JobSpec>
 /** The session that takes a task, by the task's placement; undefined if that is over already. */
 export type SessionOf = (task: Fence) => Fence | undefined
 
-/** Offers of a batch's placements, by worker. Jobs submitted in the same batch are at hand; the specs of all others are read from the store. */
-export async function offersOf(
+export type OffersByWorker = ReadonlyMap<string, readonly Offer[]>
+
+type Placed = ChangeOf<'placed'>
+
+/** What was read of jobs and their earlier attempts. */
+interface Read {
+  readonly specs: Specs
+  readonly stored: ReadonlyMap<number, Pick<Offer, 'id' | 'spec'>>
+  readonly resumes: ReadonlyMap<number, Pick<Offer, 'resume'>>
+}
+
+/** Offers of a batch's placements, by worker. Jobs submitted in the same batch are at hand, without waiting; the specs of all others are read from the store. */
+export function offersOf(
   batch: Batch,
   queries: Queries,
   sessionOf: SessionOf,
-): Promise<ReadonlyMap<string, readonly Offer[]>> {
+): OffersByWorker | Promise<OffersByWorker> {
   const placed = batch.changes.filter(change => change.c === 'placed')
-  const submitted = batch.submissions
+  const { submissions } = batch
+  const isAtHand = placed.every(({ job }) => submissions.has(job))
+  if (isAtHand) return makeOffers(placed, batch, { specs: new Map(), stored: new Map(), resumes: new Map() }, sessionOf)
+  return readAll(placed, batch, queries).then(read => makeOffers(placed, batch, read, sessionOf))
+}
+
+async function readAll(placed: readonly Placed[], { submissions }: Batch, queries: Queries): Promise<Read> {
   const specs: Specs = new Map()
-  const missing = placed.filter(({ job }) => !submitted.has(job)).map(({ job }) => job)
+  const missing = placed.filter(({ job }) => !submissions.has(job)).map(({ job }) => job)
   const stored = await specsOf(missing, queries, specs)
-  const resumes = await resumesOf(placed, queries)
+  return { specs, stored, resumes: await resumesOf(placed, queries) }
+}
+
+function makeOffers(
+  placed: readonly Placed[],
+  { submissions }: Batch,
+  { specs, stored, resumes }: Read,
+  sessionOf: SessionOf,
+): OffersByWorker {
   const byWorker = new Map<string, Offer[]>()
   for (const { job, epoch, attempt, worker, gpus, session: isTask } of placed) {
     const fence = { job, epoch, attempt }
     const session = isTask === undefined ? undefined : sessionOf(fence)
     if (isTask !== undefined && session === undefined) continue
-    const fresh = submitted.get(job)
+    const fresh = submissions.get(job)
     const found = fresh === undefined ? stored.get(job) : { id: fresh.id, spec: sharedSpec(fresh, specs) }
     if (found === undefined) throw new Error(`job ${job} was placed but the store does not know it`)
     const offers = byWorker.get(worker) ?? []

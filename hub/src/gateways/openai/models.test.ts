@@ -15,7 +15,11 @@ const TEXT = `models:
     once: {command: [x]}
 `
 const texts = { ...Object.fromEntries(FILE_NAMES.map(name => [name, null])), 'model_presets.yaml': TEXT } as FileTexts
-const { book } = loadPresets(texts, {}, { folder: '/p', settings: readSettings({}), home: '/' })
+const { book } = loadPresets(
+  texts,
+  {},
+  { folder: '/p', settings: readSettings({}), home: '/', check: spec => ({ spec }) },
+)
 
 test('a model has its short name where one preset alone serves a kind of it, and every preset its full one', () => {
   const names = modelsOf(book).map(({ id, preset }) => `${id} = ${preset.name}`)

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { parseJson } from '../../serving/parse-json.ts'
+import { WITHOUT_COMPILERS } from '../../serving/without-compilers.ts'
 import { type ApiError, errorOf, invalidRequest, unavailable } from './api-error.ts'
 import { bearerOf } from './bearer.ts'
 import type { OpenAiContext } from './context.ts'
@@ -21,7 +22,12 @@ export interface OpenAi {
 
 /** The endpoint that clients of OpenAI speak to, over the session presets that say what they serve. */
 export async function createOpenAi(context: OpenAiContext): Promise<OpenAi> {
-  const service = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, routerOptions: { maxParamLength: 2400 } })
+  const service = Fastify({
+    ...WITHOUT_COMPILERS,
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    routerOptions: { maxParamLength: 2400 },
+  })
   const desk = new Desk(context)
   answerAsOpenAi(service, context)
   readJson(service)

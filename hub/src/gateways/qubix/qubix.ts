@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { withPastedPaths } from '../../serving/dialect-caller.ts'
 import { parseJson } from '../../serving/parse-json.ts'
+import { WITHOUT_COMPILERS } from '../../serving/without-compilers.ts'
 import { errorOf, QubixError, sendError } from './answers.ts'
 import { addConsumerRoutes } from './api/consumer-routes.ts'
 import type { ConsumerContext } from './api/context.ts'
@@ -32,6 +33,7 @@ export interface Qubix {
 export async function createQubix(context: QubixContext, customers: ConsumerContext): Promise<Qubix> {
   // A worker that is told 503 loses its result; one whose connection ends says it again.
   const service = Fastify({
+    ...WITHOUT_COMPILERS,
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     return503OnClosing: false,

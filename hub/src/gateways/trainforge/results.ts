@@ -4,6 +4,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { untilClosed } from '@stoker/files'
 import type { ArtifactEntry } from '@stoker/protocol'
 import { AnswerError } from './answer-error.ts'
 import type { TrainForgeContext } from './context.ts'
@@ -43,7 +44,8 @@ export class Results {
         hash.update(part)
         size += part.length
       })
-      await pipeline(body, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+      const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
+      await pipeline(body, target).finally(() => untilClosed(target))
       if (body.truncated === true) throw new AnswerError(413, `results have more than ${MAX_RESULTS_BYTES} bytes`)
       const sha256 = hash.digest('hex')
       const lists = inLists(createReadStream(file))

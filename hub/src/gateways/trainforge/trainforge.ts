@@ -5,6 +5,7 @@ import { Refused } from '@stoker/protocol'
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { withPastedPaths } from '../../serving/dialect-caller.ts'
 import { parseJson } from '../../serving/parse-json.ts'
+import { WITHOUT_COMPILERS } from '../../serving/without-compilers.ts'
 import { AnswerError, answerOf } from './answer-error.ts'
 import { addConsumerRoutes } from './api/consumer-routes.ts'
 import type { ConsumerContext } from './api/context.ts'
@@ -34,6 +35,7 @@ export async function createTrainForge(
   clients: Omit<ConsumerContext, 'workers'>,
 ): Promise<TrainForge> {
   const service = Fastify({
+    ...WITHOUT_COMPILERS,
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     routerOptions: { maxParamLength: 2400, ignoreTrailingSlash: true },

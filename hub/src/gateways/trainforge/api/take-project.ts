@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { MultipartFile, MultipartValue } from '@fastify/multipart'
+import { untilClosed } from '@stoker/files'
 import { formatSize, Refused } from '@stoker/protocol'
 import type { FastifyRequest } from 'fastify'
 import { cutWhenSilent } from '../../../serving/cut-when-silent.ts'
@@ -80,7 +81,8 @@ async function takeZip(part: MultipartFile, file: string, most: number, isSecond
       yield chunk
     }
   }
-  await pipeline(part.file, count, createWriteStream(file, { mode: 0o600, flags: 'wx' }))
+  const target = createWriteStream(file, { mode: 0o600, flags: 'wx' })
+  await pipeline(part.file, count, target).finally(() => untilClosed(target))
   if (part.file.truncated)
     throw new ConsumerError(
       413,

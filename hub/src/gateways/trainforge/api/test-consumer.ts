@@ -102,7 +102,7 @@ export async function openConsumer(overrides: Partial<ConsumerContext> = {}): Pr
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
       await service.close()
-      await vi.waitFor(async () => expect(await readdir(scratch)).toEqual([]))
+      await vi.waitFor(async () => expect(await readdir(scratch)).toEqual([]), 15_000)
       await hub.close()
       await removeTree(scratch)
       expect(bugs).toEqual([])
