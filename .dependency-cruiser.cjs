@@ -26,7 +26,7 @@ const rooms = {
   'hub/src/programs': ['protocol', 'files'],
   'hub/src/serving': ['protocol', 'files', 'hub/src/engine', 'hub/src/outputs', 'hub/src/store/port.ts'],
   'hub/src/presets': ['protocol', 'files', 'hub/src/engine', 'hub/src/store/port.ts'],
-  'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/presets', 'hub/src/store/port.ts'],
+  'hub/src/schedules': ['protocol', 'hub/src/engine', 'hub/src/presets', 'hub/src/programs', 'hub/src/store/port.ts'],
   'hub/src/gateways': [
     'protocol',
     'files',

@@ -62,6 +62,9 @@ await Promise.all([
     ],
     entryPoints: { hub: 'hub/src/main.ts' },
     outdir: OUT,
+    splitting: true,
+    // Beside the entry: what a module looks for next to itself lies there.
+    chunkNames: 'hub-[name]-[hash]',
   }),
   build({
     ...shared,

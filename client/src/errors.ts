@@ -44,6 +44,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name is not known',
   ECONNRESET: 'the connection broke',
   EPIPE: 'the connection broke',
+  UND_ERR_SOCKET: 'the connection broke',
+  UND_ERR_BODY_TIMEOUT: 'its answer stopped in the middle',
 }
 
 function reasonOf(cause: unknown): string {

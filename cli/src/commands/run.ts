@@ -1,5 +1,5 @@
 import type { Client } from '@stoker/client'
-import { isSweep } from '@stoker/protocol'
+import { isSweep, PROGRAM_TYPES } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
@@ -63,13 +63,19 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       }
       out.note(`job ${id}`)
       stop.submitted(client, id)
-      const hasOutputs = options.output !== undefined || spec.outputs !== undefined
+      const hasOutputs =
+        options.output !== undefined || spec.outputs !== undefined || isProgram(options.type ?? spec.type)
       const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
       return await followToEnd(client, id, cli, out, stop.left, takeHome)
     } finally {
       stop.release()
     }
   })
+}
+
+/** Of programs that come along `outputs/` is kept without a word. */
+function isProgram(type: unknown): boolean {
+  return PROGRAM_TYPES.some(name => name === type)
 }
 
 async function submit(client: Client, found: FoundSpec, options: RunOptions) {

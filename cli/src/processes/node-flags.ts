@@ -15,3 +15,14 @@ export function nodeFlags(file: string): readonly string[] {
   if (name === 'hub.js') return HUB_FLAGS
   return name === 'worker.js' ? WORKER_FLAGS : []
 }
+
+/** A hub's threads hardly allocate outside of V8's heap: without an arena for each of them it is 4 MB smaller. */
+const HUB_ENV: Readonly<Record<string, string>> = { MALLOC_ARENA_MAX: '2' }
+
+/** What the C library is told; whoever has told it something already is left alone. */
+export function nodeEnv(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  return basename(file) === 'hub.js' && env.MALLOC_ARENA_MAX === undefined ? HUB_ENV : {}
+}

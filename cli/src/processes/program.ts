@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { environmentWith } from '../config.ts'
 import { Failure } from '../failure.ts'
-import { nodeFlags } from './node-flags.ts'
+import { nodeEnv, nodeFlags } from './node-flags.ts'
 
 export type ProgramName = 'hub' | 'worker' | 'sim' | 'doctor' | 'environments'
 
@@ -40,7 +40,7 @@ export function startProgram(
   log: (line: string) => void,
   secrets: Readonly<Record<string, string>> = {},
 ): Program {
-  const env = environmentWith(secrets)
+  const env = { ...environmentWith(secrets), ...nodeEnv(file, process.env) }
   const child = spawn(process.execPath, [...nodeFlags(file), file, ...args, '--supervised'], {
     stdio: 'pipe',
     detached: true,
