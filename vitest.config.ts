@@ -22,13 +22,31 @@ const SLOW = [
     'process-executor',
     '*-link',
     'environments-*',
+    'python',
+    'model-store',
+    'disk-streams',
+    'json-output',
+    'content',
+    'join',
+    'hub-and-worker',
+    'doctor',
+    'completion',
+    'reasons',
   ].map(name => `${SOURCES}/**/${name}.test.ts`),
   'hub/src/store/contract.test.ts',
+  'cli/src/program/*.test.ts',
+  'worker/src/executors/*.test.ts',
   'jobs/*.test.ts',
 ]
 
 /** A place for the container engines of a run; none is started before a test asks for it. */
 const ENGINES = ['tests/harness/engine-setup.ts']
+
+/** Faults of a whole network: what else the machine does would be one more, that nobody asked for. */
+const ALONE = ['tests/bad-network.test.ts', 'tests/second-machine.test.ts']
+
+/** Most of their time houses wait for something: a second file fills it. */
+const SYSTEM_FILES_AT_ONCE = 2
 
 /** What is waited for comes at once on an idle machine; a busy one is no reason to fail. */
 const PATIENT = { poll: { timeout: 15_000 } }
@@ -51,6 +69,7 @@ export default defineConfig({
       {
         test: {
           name: 'slow',
+          maxConcurrency: 2,
           include: SLOW,
           testTimeout: 120_000,
           expect: PATIENT,
@@ -63,12 +82,24 @@ export default defineConfig({
         test: {
           name: 'system',
           include: ['tests/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...ALONE],
+          testTimeout: 180_000,
+          expect: PATIENT,
+          hookTimeout: 60_000,
+          maxWorkers: SYSTEM_FILES_AT_ONCE,
+          globalSetup: ENGINES,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          name: 'system-alone',
+          include: ALONE,
           testTimeout: 180_000,
           expect: PATIENT,
           hookTimeout: 60_000,
           fileParallelism: false,
-          globalSetup: ENGINES,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

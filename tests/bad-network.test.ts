@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { ChildProgram } from './harness/child-program.ts'
 import { givenSeed, isLongSoak } from './harness/config.ts'
 import { House } from './harness/house.ts'
@@ -12,6 +12,8 @@ import { printedSeed, seeded } from './harness/seeded.ts'
 const SOAK_MS = isLongSoak ? 300_000 : 25_000
 const RELAY = new URL('./harness/relay.mjs', import.meta.url).pathname
 const LINES = 60
+/** Of what a process said last. */
+const TAIL = 3000
 const why = TestNetwork.whyNot()
 if (why !== null) process.stdout.write(`skipped: no bad network, ${why}\n`)
 
@@ -54,10 +56,26 @@ describe.skipIf(why !== null)('under mixed faults', () => {
 
   const faultsAre = (faults: object) => writeFile(house.path('faults.json'), JSON.stringify(faults))
 
+  /** What a run that did not end was waiting for. */
+  async function told(machines: readonly Machine[], round: string): Promise<string> {
+    const { jobs } = await house.client.jobs({ state: ['queued', 'waiting', 'active'] })
+    const [first] = jobs
+    const why = first === undefined ? null : [await house.client.job(first.id), await house.client.explain(first.id)]
+    const words = [hub, ...machines.map(({ worker }) => worker)].map(({ stderr }) => stderr.slice(-TAIL))
+    const state = { round, open: jobs.map(({ id }) => id), why, workers: await house.client.workers() }
+    return [JSON.stringify(state), ...words].join('\n--\n')
+  }
+
   it('every job ends once, with every line it wrote', { timeout: SOAK_MS + 180_000 }, async () => {
     const random = seeded(printedSeed(givenSeed))
     await faultsAre({ delayMs: 20 })
     const machines = [await addMachine(1), await addMachine(2)]
+    let at = 'faults'
+    const late = setTimeout(async () => {
+      const text = await told(machines, at).catch(error => `at ${at} the hub is away: ${error}\n${hub.stderr}`)
+      process.stdout.write(`${text}\n`)
+    }, SOAK_MS + 120_000)
+    onTestFinished(() => clearTimeout(late))
     const faults: readonly (() => Promise<void>)[] = [
       () => faultsAre({ delayMs: 20 + 180 * random(), stall: 0.05, stallMs: 500, cut: 0.01 * random() }),
       async () => {
@@ -82,11 +100,14 @@ describe.skipIf(why !== null)('under mixed faults', () => {
     const until = performance.now() + SOAK_MS
     for (let round = 0; performance.now() < until; round += 1) {
       const specs = upTo(4).map(i => counting(house, { mark: round * 4 + i, lines: LINES, pauseMs: 20 }))
+      at = `submit of round ${round}`
       ids.push(...(await house.client.submitMany(specs)).map(({ id }) => id))
+      at = `fault of round ${round}`
       await faults[round % faults.length]?.()
     }
     await faultsAre({})
     for (const id of ids) {
+      at = `end of ${id}`
       expect(await ended(house.client, id)).toMatchObject({ state: 'succeeded', exitCode: 0 })
       expect(await logOf(house.client, id)).toBe(counted(LINES))
     }

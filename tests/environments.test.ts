@@ -90,6 +90,19 @@ it('a job of a program type runs its program with its packages, and what it leav
   await expect.poll(typesOf).toBe('ready')
 })
 
+it('a type that needs a GPU waits where there is none, and everyone who asks is told why', async () => {
+  const root = await somePrograms()
+  const needs = { gpu: 'required' }
+  const manifest = JSON.stringify({ type: 'compute', title: 'x', inputs: {}, needs })
+  await writeFile(join(root, 'compute', 'program.json'), manifest)
+  await house.startWorker('w', { args: ['--programs', root, '--simulate-gpus', '1x24GB'] })
+  const why = 'needs a GPU, this machine has none'
+  expect((await house.client.worker('w')).abilities.types).toEqual({ compute: { state: 'impossible', reason: why } })
+  expect((await house.stoker(['workers', 'w'])).stdout).toContain(`no compute: ${why}`)
+  const { unschedulable } = await house.client.submit({ type: 'compute' })
+  expect(unschedulable).toContain(`needs to run compute, w cannot: ${why}`)
+})
+
 it('env shows what is installed, installs beforehand and removes what nobody uses', async () => {
   const places = ['--environments', house.path('w', 'environments'), '--programs', await somePrograms()]
   const env = async (...words: readonly string[]) => {

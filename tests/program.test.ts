@@ -71,6 +71,7 @@ describe('a program', () => {
           'import os, json; print(json.dumps({"event": "text", "content": dict(os.environ)}))',
         ],
         isolation,
+        resources: { cpus: 1.5 },
         env: { GREETING: 'hello', MODEL_NAME: 'mine' },
         input: { size: 3, 'is-big': false, what: null, list: [1, { a: 'b' }] },
       })
@@ -83,6 +84,8 @@ describe('a program', () => {
         LANG: 'C.UTF-8',
         LC_ALL: '',
         TZ: 'UTC',
+        ...{ OMP_NUM_THREADS: '2', MKL_NUM_THREADS: '2', OPENBLAS_NUM_THREADS: '2' },
+        ...{ NUMEXPR_NUM_THREADS: '2', RAYON_NUM_THREADS: '2' },
         PYTHONUNBUFFERED: '1',
         GREETING: 'hello',
         MODEL_NAME: 'mine',

@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { House } from './harness/house.ts'
-import { type MlEnvironment, mlEnvironment } from './harness/ml-environment.ts'
+import { type MlEnvironment, mlEnvironment, showing } from './harness/ml-environment.ts'
 
-const run = promisify(execFile)
 const ROOT = resolve(import.meta.dirname, '..')
 const MAIN = join(ROOT, 'jobs', 'mnist_training', 'main.py')
 const DIGITS = join(ROOT, 'tests', 'data', 'mnist')
@@ -35,7 +32,7 @@ it(
   async context => {
     if ('reason' in environment) return context.skip(environment.reason)
     await house.startHub()
-    await house.startWorker('w', { args: (await seen(environment.python)).flatMap(path => ['--visible', path]) })
+    await house.startWorker('w', { args: await showing(environment.python) })
     const input = ['--input', 'epochs=1', '--input', 'batch_size=250']
     const files = ['--files', `${DIGITS}:mnist`, '--output', 'outputs', '--out', house.path('home')]
     const words = ['--isolation', 'sandbox', ...input, ...files, '--', environment.python, '-B', MAIN]
@@ -52,11 +49,25 @@ it(
   PATIENCE_MS,
 )
 
-/** What a sandbox must see to run a virtual environment: it, the Python it was made with, and the programs. */
-async function seen(python: string): Promise<string[]> {
-  const { stdout } = await run(python, ['-c', 'import sys; print(sys.prefix, sys.base_prefix, sep="\\n")'])
-  return [...stdout.trim().split('\n'), join(ROOT, 'jobs')]
-}
+it(
+  'trains as two ranks in a sandbox without a network, and comes to one model',
+  async context => {
+    if ('reason' in environment) return context.skip(environment.reason)
+    await house.startHub()
+    await house.startWorker('w', { args: await showing(environment.python) })
+    const input = ['--input', 'epochs=1', '--input', 'batch_size=250', '--files', `${DIGITS}:mnist`]
+    const words = ['--isolation', 'sandbox', '--network', 'none', '--ranks', '2', '--cpus', '2', ...input]
+    const ran = await house.stoker(['run', '--json', ...words, '--', environment.python, '-B', MAIN])
+    const { id, job } = JSON.parse(ran.stdout)
+    expect(job).toMatchObject({ state: 'succeeded', reason: null })
+    expect((await house.client.job(id)).result).toMatchObject({
+      ranks: 2,
+      engine: 'torch',
+      finalLoss: expect.any(Number),
+    })
+  },
+  PATIENCE_MS,
+)
 
 it(
   'has no mistakes that the check of programs knows, asked to stop included',

@@ -1,16 +1,10 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
-import { delimiter } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { House } from './harness/house.ts'
 import { aProgram, ended } from './harness/jobs.ts'
 import { upTo } from './harness/programs.ts'
+import { standInGpus } from './harness/stand-in-gpus.ts'
 
 const GPUS = ['GPU-00000000-0000-0000-0000-00000000000a', 'GPU-00000000-0000-0000-0000-00000000000b']
-/** Answers the probe with two devices; asked for samples it goes on as the real tool does, saying nothing. */
-const NVIDIA_SMI = `#!/bin/sh
-case "$*" in *driver_version*) ;; *) exec sleep 1000 ;; esac
-${GPUS.map((uuid, i) => `echo "${i}, ${uuid}, Stand-in, 24576, 550.1"`).join('\n')}
-`
 
 let house: House
 beforeEach(async () => {
@@ -20,11 +14,8 @@ afterEach(() => house.close())
 
 /** Both workers of the machine see the same two devices. */
 async function startWorkers(): Promise<void> {
-  await mkdir(house.path('tools'))
-  await writeFile(house.path('tools', 'nvidia-smi'), NVIDIA_SMI)
-  await chmod(house.path('tools', 'nvidia-smi'), 0o755)
   await house.startHub()
-  const env = { PATH: `${house.path('tools')}${delimiter}${process.env.PATH ?? ''}` }
+  const env = await standInGpus(house, GPUS)
   for (const name of ['a', 'b']) await house.startWorker(name, { env, args: ['--max-jobs', '8'] })
 }
 

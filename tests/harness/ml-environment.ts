@@ -29,6 +29,27 @@ export async function mlEnvironment(programs: readonly string[]): Promise<MlEnvi
   }
 }
 
+/** The folder of the packages for another Python of the same version, as one of an image; or why there is none. */
+export type Packages = { readonly folder: string } | { readonly reason: string }
+
+export async function packagesFor(environment: MlEnvironment, other: string): Promise<Packages> {
+  if ('reason' in environment) return environment
+  const ask = async (python: string) => {
+    const script = 'import sys, sysconfig; print(*sys.version_info[:2]); print(sysconfig.get_path("purelib"))'
+    const [version = '', folder = ''] = (await run(python, ['-c', script])).stdout.trim().split('\n')
+    return { version, folder }
+  }
+  const [own, theirs] = [await ask(environment.python), await ask(other)]
+  if (own.version === theirs.version) return { folder: own.folder }
+  return { reason: `the packages are for Python ${own.version}, ${other} is Python ${theirs.version}` }
+}
+
+/** The words of a worker whose sandboxes see what this Python and our programs need: it, the one it was made with, the programs. */
+export async function showing(python: string, ...more: readonly string[]): Promise<string[]> {
+  const { stdout } = await run(python, ['-c', 'import sys; print(sys.prefix, sys.base_prefix, sep="\\n")'])
+  return [...stdout.trim().split('\n'), JOBS, ...more].flatMap(path => ['--visible', path])
+}
+
 async function requirementsOf(programs: readonly string[]): Promise<string[]> {
   const files = await Promise.all(programs.map(name => readFile(join(JOBS, name, 'requirements.txt'), 'utf8')))
   const lines = files.flatMap(text => text.split('\n')).filter(line => line !== '' && !line.startsWith('#'))

@@ -19,8 +19,14 @@ ln -s "$version" "$root/usr/bin/python3"
 ln -s "$version" "$root/usr/bin/python"
 (cd / && find "usr/lib/$version" -name __pycache__ -prune -o -type f -print |
   grep -v -e /test/ -e /ensurepip/ -e /idlelib/ -e /config- | tar -c -h -T -) | tar -C "$root" -x
-for file in "$python" "$root/usr/lib/$version"/lib-dynload/*.so; do ldd "$file"; done 2>/dev/null |
-  awk '/=> \//{print $3} /^\t\/lib64/{print $1}' | sort -u | while read -r library; do
+# Packages with compiled parts expect these of every image, beside what Python itself needs.
+usual='libstdc++.so.6 libgcc_s.so.1 libdl.so.2 librt.so.1 libpthread.so.0 libutil.so.1'
+usual=$(for name in $usual; do ldconfig -p | awk -v name="$name" '$1 == name {print $NF; exit}'; done)
+{
+  for file in "$python" "$root/usr/lib/$version"/lib-dynload/*.so; do ldd "$file"; done 2>/dev/null |
+    awk '/=> \//{print $3} /^\t\/lib64/{print $1}'
+  printf '%s\n' $usual
+} | sort -u | while read -r library; do
   mkdir -p "$root$(dirname "$library")"
   cp -L "$library" "$root$library"
 done
