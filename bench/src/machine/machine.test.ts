@@ -1,7 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parseCpuTicks } from './cpu-ticks.ts'
 import { disturbances } from './disturbance.ts'
 import { fsyncTime } from './fsync-time.ts'
@@ -12,6 +13,8 @@ const aStretch = (name: string, foreignShare: number | null, p50Ms: number) => (
   foreignShare,
   fsync: { p50Ms, p99Ms: p50Ms * 2 },
 })
+
+const NOBODY = -1
 
 describe('the machine', () => {
   it('counts waiting for the disk as idle, and stolen time as busy', () => {
@@ -26,10 +29,23 @@ describe('the machine', () => {
   })
 
   it('knows the ticks of this process and of what it started', async () => {
-    const before = await treeTicks(process.pid)
+    const before = await treeTicks(process.pid, '/no/such/folder')
     const until = performance.now() + 60
     while (performance.now() < until) Math.sqrt(until)
-    expect(await treeTicks(process.pid)).toBeGreaterThan(before)
+    expect(await treeTicks(process.pid, '/no/such/folder')).toBeGreaterThan(before)
+  })
+
+  it('counts what has left the tree, if it names the folder', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ticks-'))
+    const busy = `while [ -e ${folder}/go ]; do :; done`
+    const script = `touch ${folder}/go; setsid sh -c '${busy}' ${folder} >/dev/null 2>&1 & echo $!`
+    try {
+      execFileSync('sh', ['-c', script])
+      const before = await treeTicks(NOBODY, folder)
+      await vi.waitUntil(async () => (await treeTicks(NOBODY, folder)) > before, 15_000)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('measures a sync and leaves no file', async () => {

@@ -22,11 +22,11 @@ export class MachineWatch {
 
   async during<T>(name: string, work: () => Promise<T>): Promise<T> {
     const fsync = await fsyncTime(this.#folder)
-    const before = await lookAround()
+    const before = await lookAround(this.#folder)
     try {
       return await work()
     } finally {
-      const after = await lookAround()
+      const after = await lookAround(this.#folder)
       this.#stretches.push({ name, fsync, foreignShare: foreignShare(before, after) })
     }
   }
@@ -37,8 +37,8 @@ interface Look {
   readonly ours: number
 }
 
-async function lookAround(): Promise<Look> {
-  return { all: await readCpuTicks(), ours: await treeTicks(process.pid) }
+async function lookAround(folder: string): Promise<Look> {
+  return { all: await readCpuTicks(), ours: await treeTicks(process.pid, folder) }
 }
 
 function foreignShare(before: Look, after: Look): number | null {

@@ -16,7 +16,7 @@ export const measureBulk: Measure = async stage => {
       ...ifThere(graphile, 'graphile-worker', peer => batchRate(JOBS, count => peer.submitMany(count))),
       ...ifThere(bull, 'BullMQ', peer => batchRate(JOBS, count => peer.submitMany(count))),
     ],
-    { rounds: 5, budgetMs: 15_000, warmUps: 3 },
+    { rounds: 9, budgetMs: 15_000, warmUps: 12 },
   )
   await graphile?.clear()
   return {

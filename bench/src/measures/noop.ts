@@ -22,7 +22,7 @@ export const measureNoops: Measure = async stage => {
       ...ifThere(graphile, 'graphile-worker', peer => peer.rateOf(JOBS)),
       ...ifThere(bull, 'BullMQ', peer => peer.rateOf(JOBS)),
     ],
-    { rounds: 5, budgetMs: 20_000, warmUps: 3 },
+    { rounds: 7, budgetMs: 20_000, warmUps: 6 },
   )
   return {
     noop: {

@@ -20,7 +20,7 @@ export const measureSubmits: Measure = async stage => {
         { name: 'client', run: () => rateOf(MANY, IN_FLIGHT, () => hub.client.submit(spec)) },
         ...ifThere(bull, 'BullMQ', peer => rateOf(MANY, IN_FLIGHT, () => peer.submit())),
       ],
-      { rounds: 7, budgetMs: 12_000, warmUps: 4 },
+      { rounds: 7, budgetMs: 12_000, warmUps: 16 },
     )
     const oneByOne = await race(
       [

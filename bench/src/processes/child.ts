@@ -13,7 +13,7 @@ export interface ChildOptions {
   /** Told every line of both streams. */
   readonly onLine?: ((line: string) => void) | undefined
   /** All of its environment; ours if it is not given. */
-  readonly env?: Readonly<Record<string, string>> | undefined
+  readonly env?: NodeJS.ProcessEnv | undefined
   readonly as?: { readonly uid: number; readonly gid: number } | undefined
   readonly stopSignal?: NodeJS.Signals
 }

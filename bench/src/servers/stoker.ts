@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Client, createClient } from '@stoker/client'
 import { freePort } from '@stoker/net'
-import { nodeFlags } from '../../../cli/src/processes/node-flags.ts'
+import { nodeEnv, nodeFlags } from '../../../cli/src/processes/node-flags.ts'
 import { type Child, startChild } from '../processes/child.ts'
 
 /** Where our own bundles are, and whether V8 is to profile them. */
@@ -88,5 +88,6 @@ function startNode(
     command: process.execPath,
     args: [...nodeFlags(file), ...profiling, ...nodeArgs, file, ...args],
     ready: /"ready":true/,
+    env: { ...process.env, ...nodeEnv(file, process.env) },
   })
 }
