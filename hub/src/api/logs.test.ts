@@ -26,13 +26,13 @@ async function running(spec: object = { type: 'noop' }) {
   return { id, fence, logs }
 }
 
-test('bytes come raw, in the order of arrival, of both streams or one', async () => {
+test('bytes come raw, in the order of arrival, of one stream, and of both by whole lines', async () => {
   const { id, fence, logs } = await running()
   expect(await logs()).toBe('')
   await worker.output(fence, 'stdout', 'a1\na')
   await worker.output(fence, 'stderr', 'e1\n')
   await worker.output(fence, 'stdout', '2\n')
-  expect(await logs()).toBe('a1\nae1\n2\n')
+  expect(await logs()).toBe('a1\ne1\na2\n')
   expect(await logs('?stream=stdout')).toBe('a1\na2\n')
   expect(await logs('?stream=stderr&attempt=1')).toBe('e1\n')
   await worker.output(fence, 'stdout', Buffer.from([0xff, 0x00, 0x0a]))

@@ -1,6 +1,6 @@
 import { type JobRow, Problem, parseDuration, Refused } from '@stoker/protocol'
 import { z } from 'zod'
-import type { StreamOffsets } from '../outputs/port.ts'
+import type { StreamName, StreamOffsets } from '../outputs/port.ts'
 import { BEGINNING, fenceOf, followJob } from '../serving/follow-job.ts'
 import { callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
@@ -9,6 +9,7 @@ import { JobRef } from './jobs.ts'
 import { type OutputPlace, parsePlace, placeText } from './program-lines.ts'
 import { tailStart } from './tail-start.ts'
 import { refuseValue } from './validation.ts'
+import { WholeLines } from './whole-lines.ts'
 
 const PAGE_BYTES = 256 * 1024
 const IsoTime = z.iso.datetime({ offset: true })
@@ -43,7 +44,7 @@ export function addLogsRoute(api: Api, context: RouteContext): void {
     schema: {
       summary: 'The raw output of a job, in the order it arrived',
       description:
-        'The header `Stoker-From` tells the place the bytes begin at, as attempt, offset in stdout and offset in stderr. Asked for with `from`, the same bytes come again, so that a reader whose connection broke passes over what it had.',
+        'Of one stream, every byte as it comes; of both together, lines in the order in which they were finished. The header `Stoker-From` tells the place the bytes begin at, as attempt, offset in stdout and offset in stderr. Asked for with `from`, the same bytes come again, so that a reader whose connection broke passes over what it had.',
       tags: ['jobs'],
       params: JobRef,
       querystring: LogsQuery,
@@ -105,12 +106,14 @@ async function* storedBytes(
   const size = await streams.sizes(fence)
   const at = { ...from }
   const isLeft = (name: 'stdout' | 'stderr') => (stream ?? name) === name && at[name] < size[name]
+  const text = textOf(stream)
   while (isLeft('stdout') || isLeft('stderr')) {
     const page = await streams.read(fence, at, { stream, maxBytes: PAGE_BYTES })
     for (const piece of page.pieces) at[piece.stream] = piece.offset + piece.bytes.length
-    if (page.pieces.length > 0) yield Buffer.concat(page.pieces.map(({ bytes }) => bytes))
-    if (page.end) return
+    yield text.take(page.pieces)
+    if (page.end) break
   }
+  yield text.rest()
 }
 
 /**
@@ -126,9 +129,17 @@ async function* followedBytes(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   const from = { attempt: Math.max(1, attempt), offsets, only: query.stream }
+  const text = textOf(query.stream)
   for await (const news of followJob(context, row, from, signal)) {
-    if (news.kind === 'output') yield Buffer.concat(news.pieces.map(({ bytes }) => bytes))
-    else if (news.kind === 'over' && query.attempt !== undefined) return
+    if (news.kind === 'output') yield text.take(news.pieces)
+    if (news.kind === 'over') yield text.rest()
+    if (news.kind === 'over' && query.attempt !== undefined) return
   }
   if (signal.aborted) throw new Error('the log was cut because the hub stops or nobody reads it')
+}
+
+/** Alone, a stream has no lines to protect from another. */
+function textOf(only: StreamName | undefined): Pick<WholeLines, 'take' | 'rest'> {
+  if (only === undefined) return new WholeLines()
+  return { take: pieces => Buffer.concat(pieces.map(({ bytes }) => bytes)), rest: () => new Uint8Array() }
 }
