@@ -34,15 +34,30 @@ export async function programAbilities(
 }
 
 /** With the engine as it is now. Containers run under keepers too, so without Python there are none. */
-export function withEngine(programs: Abilities, { containers, note }: EngineState): Abilities {
+function withEngine(programs: Abilities, { containers, note }: EngineState): Abilities {
   if (!programs.executors.includes('process')) return programs
   const notes = [programs.note, note].filter(one => one !== null).join('; ')
   const all = { ...programs, note: notes === '' ? null : notes }
   return containers === null ? all : { ...all, containers }
 }
 
+/** As they are now. Every job asks: they are made anew only when the engine or the programs have changed. */
+export function abilitiesNow(
+  fixed: Abilities,
+  engineNow: () => EngineState,
+  programsNow: () => ProgramBoard['latest'],
+): () => Abilities {
+  let last: { engine: EngineState; programs: ProgramBoard['latest']; abilities: Abilities } | null = null
+  return () => {
+    const [engine, programs] = [engineNow(), programsNow()]
+    if (last === null || last.engine !== engine || last.programs !== programs)
+      last = { engine, programs, abilities: withPrograms(withEngine(fixed, engine), programs) }
+    return last.abilities
+  }
+}
+
 /** With the programs that come along, and the packages that are installed. */
-export function withPrograms(abilities: Abilities, { types, environments }: ProgramBoard['latest']): Abilities {
+function withPrograms(abilities: Abilities, { types, environments }: ProgramBoard['latest']): Abilities {
   return {
     ...abilities,
     ...(Object.keys(types).length === 0 ? {} : { types }),

@@ -124,7 +124,7 @@ export function readConfig(argv: readonly string[]): WorkerConfig {
     environmentBytes: environmentLimit(values['env-limit']),
     programsFolder: values.programs ?? null,
     bytesPerSecond: sizeOf('--bandwidth is a size per second, 10kB/s or more', values.bandwidth, 10_000),
-    env: process.env,
+    env: { ...process.env },
   }
 }
 

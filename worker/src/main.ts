@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { bootId, createLog, freeBytes, lockFolder, processStart } from '@stoker/files'
 import { Bandwidth, nextDelayMs } from '@stoker/net'
 import type { Hardware } from '@stoker/protocol'
-import { programAbilities, withEngine, withPrograms } from './abilities.ts'
+import { abilitiesNow, programAbilities } from './abilities.ts'
 import { loadIdentity } from './agent/identity.ts'
 import { StatusFile } from './agent/status-file.ts'
 import { InputCache } from './artifacts/input-cache.ts'
@@ -70,7 +70,7 @@ async function main(config: WorkerConfig): Promise<void> {
   const fixed = await programAbilities(config, python?.path ?? null, log)
   const ground = { config, folder, executor, hardware, abilities: () => fixed, changed: () => tellAbilities(), log }
   const { supply, board } = await openPrograms(ground)
-  const abilities = () => withPrograms(withEngine(fixed, engine.latest()), board.latest)
+  const abilities = abilitiesNow(fixed, () => engine.latest(), () => board.latest)
   const models = await openModels(config, folder)
   const hostSampler = new HostSampler()
   const gpuSampler = hardware.gpus.some(gpu => !gpu.simulated)

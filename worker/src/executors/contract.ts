@@ -1,4 +1,4 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Execution, Executor, LaunchOrder } from './port.ts'
@@ -33,6 +33,12 @@ export function describeResults(isolation: LaunchOrder['isolation'], engine: Ben
       const { exit } = await run(['sh', '-c', 'exit 7'])
       expect(exit).toMatchObject({ exitCode: 7, signal: null, stoppedBy: null, startError: null, keeperLost: false })
       expect(exit.endedAtMs).toBeGreaterThanOrEqual(exit.startedAtMs)
+    })
+
+    it('makes a file of output for its first byte, none for silence', async () => {
+      const order = await bench.anOrder(['sh', '-c', 'echo heard >&2'], { isolation })
+      await finish(await executor.start(order))
+      expect((await readdir(order.folder)).sort()).toEqual(['exit.json', 'stderr', 'work'])
     })
 
     it('reports the signal that killed the program', async () => {

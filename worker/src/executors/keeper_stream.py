@@ -59,6 +59,8 @@ class Stream:
 
     def append(self, data):
         """Many programs print nothing, so the file is opened for the first byte."""
+        if not data:
+            return
         self.turn_page()
         if self.file is None:
             path = self.segments.next(self.size) if self.segments else self.path

@@ -44,7 +44,7 @@ export class CheckpointStep {
   }
 
   heard({ path, step }: ProgramEvent['fields']): void {
-    if (typeof path !== 'string' || this.#stop.signal.aborted) return
+    if (typeof path !== 'string' || this.#isOver) return
     this.#next = { path, step: Number.isInteger(step) ? Math.max(0, Number(step)) : 0 }
     this.#working ??= this.#work().finally(() => {
       this.#working = null
@@ -54,18 +54,17 @@ export class CheckpointStep {
   /** The attempt is to end soon. */
   hurry(graceMs: number): void {
     this.#patienceMs = Math.min(this.#patienceMs, graceMs)
-    if (this.#isOver) this.#startTimer()
+    if (this.#isOver && this.#working !== null) this.#startTimer()
   }
 
   /** Nothing is brought any more once this resolves; what a completed program wrote on its way is of no use. */
   async finish(isCompleted: boolean): Promise<void> {
-    if (isCompleted) this.#stop.abort()
-    if (this.#working === null) return
     this.#isOver = true
+    if (this.#working === null) return
+    if (isCompleted) this.#stop.abort()
     this.#startTimer()
     await this.#working
     clearTimeout(this.#timer)
-    this.#stop.abort()
   }
 
   #startTimer(): void {

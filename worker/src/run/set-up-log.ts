@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Offer } from '@stoker/protocol'
 import type { Delivery } from './delivery.ts'
@@ -7,16 +7,13 @@ import { GrownFiles } from './grown-file.ts'
 /** Of what was said by others: a flood of it must not fill the job's log. */
 const MOST_BYTES = 16e6
 
-/** Says, in an attempt's folder, how far its log had come when its program started. */
+/** Says, in an attempt's folder, how far its log had come when its program started. Most attempts have none. */
 const RECORD = 'said'
 
 /** Of stderr: what is before this place was not said by the program. */
 export function saidBefore(folder: string): number {
-  try {
-    return Number(readFileSync(join(folder, RECORD), 'utf8'))
-  } catch {
-    return 0
-  }
+  const record = join(folder, RECORD)
+  return existsSync(record) ? Number(readFileSync(record, 'utf8')) : 0
 }
 
 /** What is said in a job's log before its program runs: it goes on in the same file. At once, as its sources may vanish. */

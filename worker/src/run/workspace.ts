@@ -13,8 +13,6 @@ import { join } from 'node:path'
 import { removeTree } from '@stoker/files'
 import { type Fence, fenceKey, Offer } from '@stoker/protocol'
 import { withoutSecrets } from './secrets.ts'
-import { SessionJournal } from './session-journal.ts'
-import { saidBefore } from './set-up-log.ts'
 
 /** Each attempt has one folder, named by its fence: the offer, the program's work folder, its output, its exit record. */
 export class Workspaces {
@@ -125,23 +123,28 @@ const MOST_SPARE = 64
 /** Above this a file takes so long to empty that it must not be done at once. */
 const QUICK_BYTES = 1_000_000
 
+/** What the next attempt writes over, and output, which is emptied for it; a folder with anything else is of no further use. */
+const KEPT = ['offer.json', 'exit.json', 'work']
+const OUTPUT = ['stdout', 'stderr']
+
 /** Most programs leave an empty work folder and little output: then the folder can serve again. */
 function isAsNew(folder: string): boolean {
   try {
     const work = join(folder, 'work')
     const { mode, uid } = lstatSync(work)
-    if ((mode & 0o777) !== 0o700 || uid !== process.getuid?.() || readdirSync(work).length > 0) return false
-    if (existsSync(join(folder, 'outputs.json')) || SessionJournal.isIn(folder) || saidBefore(folder) > 0) return false
-    return ['stdout', 'stderr'].every(name => isEmptied(join(folder, name)))
+    if ((mode & 0o777) !== 0o700 || uid !== OWN_UID || readdirSync(work).length > 0) return false
+    const others = readdirSync(folder).filter(name => !KEPT.includes(name))
+    return others.every(name => OUTPUT.includes(name) && isEmptied(join(folder, name)))
   } catch {
     return false
   }
 }
 
+const OWN_UID = process.getuid?.()
+
 /** A file that also has another name is not ours alone. */
 function isEmptied(path: string): boolean {
-  const found = lstatSync(path, { throwIfNoEntry: false })
-  if (found === undefined) return true
+  const found = lstatSync(path)
   if (!found.isFile() || found.nlink > 1 || found.size > QUICK_BYTES) return false
   if (found.size > 0) truncateSync(path)
   return true
