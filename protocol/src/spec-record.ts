@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { JobSpec } from './job-spec.ts'
 import { NO_RETRIES, OUTPUT_LIMIT_BYTES } from './spec-input.ts'
 
@@ -10,11 +11,14 @@ export function readSpec(text: string): JobSpec {
   return JobSpec.parse(JSON.parse(text))
 }
 
+/** A spec as it is kept and sent. */
+type SpecRecord = z.input<typeof JobSpec>
+
 type Said<T> = { -readonly [K in keyof T]?: T[K] }
 
 /** Only what is said is put in, in the order of the schema: this runs for every job that comes in. */
-function specRecord(spec: JobSpec): Said<{ [K in keyof JobSpec]: unknown }> {
-  const said: ReturnType<typeof specRecord> = { name: spec.name, type: spec.type }
+export function specRecord(spec: JobSpec): SpecRecord {
+  const said: Said<SpecRecord> & Pick<SpecRecord, 'name' | 'type'> = { name: spec.name, type: spec.type }
   if (spec.command !== null) said.command = spec.command
   if (hasKeys(spec.input)) said.input = spec.input
   if (hasKeys(spec.env)) said.env = spec.env

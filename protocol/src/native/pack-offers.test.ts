@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseJobSpec } from '../job-spec.ts'
 import { HubMessage, type Offer } from './messages.ts'
-import { packOffers, unpackOffers } from './pack-offers.ts'
+import { packOffers, textOfMessage, unpackOffers } from './pack-offers.ts'
 
 function aSpec(name: string): Offer['spec'] {
   const parsed = parseJobSpec({ type: 'noop', name })
@@ -15,7 +15,7 @@ const offers: readonly Offer[] = [one, aSpec('two'), one].map((spec, i) => ({
 }))
 
 function overTheWire(message: HubMessage) {
-  const read = HubMessage.parse(JSON.parse(JSON.stringify(message)))
+  const read = HubMessage.parse(JSON.parse(textOfMessage(message)))
   if (read.t !== 'offers') throw new Error(`offers were sent, ${read.t} came`)
   return read
 }
@@ -24,6 +24,13 @@ it('says a spec once that several jobs have', () => {
   const sent = overTheWire(packOffers(offers, 1))
   expect(sent.specs).toEqual([offers[0]?.spec, offers[1]?.spec])
   expect(unpackOffers(sent)).toEqual(offers)
+})
+
+it('does not say what says nothing', () => {
+  expect(JSON.parse(textOfMessage(packOffers(offers, 1))).specs).toEqual([
+    { name: 'one', type: 'noop' },
+    { name: 'two', type: 'noop' },
+  ])
 })
 
 it('says every spec whole to a worker of the minor before', () => {

@@ -1,5 +1,6 @@
 import type { JobSpec } from '../job-spec.ts'
-import type { Offer, Offers } from './messages.ts'
+import { specRecord } from '../spec-record.ts'
+import type { HubMessage, Offer, Offers } from './messages.ts'
 
 /** Since this minor a worker understands offers that share specs. */
 const SHARED_SPECS_MINOR = 1
@@ -14,6 +15,12 @@ export function packOffers(offers: readonly Offer[], workerMinor: number): Offer
     return { ...offer, spec: place }
   })
   return { t: 'offers', specs: [...places.keys()], offers: packed }
+}
+
+/** A message as it travels: specs leave out what says nothing, which every worker of this major since minor 2 puts back. */
+export function textOfMessage(message: HubMessage): string {
+  if (message.t !== 'offers' || message.specs === undefined) return JSON.stringify(message)
+  return JSON.stringify({ ...message, specs: message.specs.map(specRecord) })
 }
 
 /** The offers of a message that was read, each with its spec; jobs that shared one on the way share it still. */

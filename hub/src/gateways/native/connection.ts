@@ -9,6 +9,7 @@ import {
   type Report,
   type RowWrite,
   sameFence,
+  textOfMessage,
   WorkerMessage,
 } from '@stoker/protocol'
 import type { WebSocket } from 'ws'
@@ -135,7 +136,7 @@ export class Connection {
       this.#wire.cork()
       process.nextTick(() => this.flush())
     }
-    this.#socket.send(JSON.stringify(message))
+    this.#socket.send(textOfMessage(message))
   }
 
   /** Sends what was gathered. */
