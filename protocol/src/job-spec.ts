@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { InputFile } from './artifact.ts'
+import { byKeys } from './by-keys.ts'
 import { Container, checkContainer, containerOf, Model } from './container-spec.ts'
 import { completeDependencies, Dependency } from './dependency.ts'
 import { checkEnvironment, Environment, environmentOf, Ranks } from './environment-spec.ts'
@@ -91,9 +92,11 @@ export type ParsedSpec =
   | { readonly ok: true; readonly spec: JobSpec }
   | { readonly ok: false; readonly issues: readonly SpecIssue[] }
 
+const readInput = byKeys(SpecInput)
+
 /** Parse once at the edge: everything wrong is found in one go, each with its path. */
 export function parseJobSpec(value: unknown): ParsedSpec {
-  const parsed = SpecInput.safeParse(value)
+  const parsed = readInput(value)
   if (!parsed.success) return { ok: false, issues: specIssues(parsed.error, value, knownKeys) }
   const input = parsed.data
   const type = input.type ?? (input.task === undefined ? 'command' : 'task')
