@@ -22,6 +22,17 @@ it('puts back what was left out', () => {
   }
 })
 
+it.each([['{"name":"x"}'], ['{"type":"noop"}'], ['{"name":"x","type":"noop","priority":"high"}'], ['[]']])(
+  'does not read %s',
+  text => {
+    expect(() => readSpec(text)).toThrow()
+  },
+)
+
+it('does not mind what it does not know', () => {
+  expect(readSpec('{"name":"noop","type":"noop","later":1}')).toEqual(parsed({ type: 'noop' }))
+})
+
 it('reads a spec that was written out in full', () => {
   const spec = parsed({ command: 'x', env: { A: 'b' } })
   expect(readSpec(JSON.stringify(spec))).toEqual(spec)

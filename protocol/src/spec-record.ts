@@ -1,4 +1,5 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import { byKeys } from './by-keys.ts'
 import { JobSpec } from './job-spec.ts'
 import { NO_RETRIES, OUTPUT_LIMIT_BYTES } from './spec-input.ts'
 
@@ -8,8 +9,22 @@ export function writeSpec(spec: JobSpec): string {
 }
 
 export function readSpec(text: string): JobSpec {
-  return JobSpec.parse(JSON.parse(text))
+  return SentSpec.parse(JSON.parse(text))
 }
+
+const readSaid = byKeys(JobSpec)
+/** What a spec means that says nothing; shared by all that do, never written to. */
+const SILENT = JobSpec.parse({ name: '', type: 'noop' })
+
+/** A spec as it is kept and sent; only what it says is looked at. */
+export const SentSpec = z.unknown().transform((record, context): JobSpec => {
+  const said = readSaid(record)
+  const isWhole = said.success && said.data.name !== undefined && said.data.type !== undefined
+  if (isWhole) return { ...SILENT, ...said.data }
+  const { error } = JobSpec.safeParse(record)
+  for (const { code: _, ...issue } of error?.issues ?? []) context.addIssue({ code: 'custom', ...issue })
+  return z.NEVER
+})
 
 /** A spec as it is kept and sent. */
 type SpecRecord = z.input<typeof JobSpec>

@@ -4,6 +4,7 @@ import { Checkpoint } from '../checkpoint.ts'
 import { JobSpec } from '../job-spec.ts'
 import { Abilities, DeviceNews, GpuSample, Hardware, HostSample, Progress, RUN_ISOLATIONS, Usage } from '../machine.ts'
 import { OfferedSecrets } from '../secret.ts'
+import { SentSpec } from '../spec-record.ts'
 
 /** Numbers a peer says become columns of whole numbers: anything else is refused at the door. */
 const count = z.int().min(0)
@@ -169,7 +170,7 @@ export type Offer = Readonly<z.infer<typeof Offer>>
 export const Offers = z
   .object({
     t: z.literal('offers'),
-    specs: z.array(JobSpec).optional(),
+    specs: z.array(SentSpec).optional(),
     offers: z.array(Offer.extend({ spec: z.union([z.int().min(0), JobSpec]) })),
   })
   .refine(({ specs = [], offers }) => offers.every(({ spec }) => typeof spec !== 'number' || spec < specs.length))
