@@ -16,7 +16,7 @@ function aRace(names: readonly string[]) {
 describe('a race', () => {
   it('lets all take turns and begins each round with another', async () => {
     const { order, contestants } = aRace(['a', 'b', 'c'])
-    await race(contestants, { rounds: 3, budgetMs: 60_000, warmUps: 0 })
+    await race(contestants, { rounds: 3, budgetMs: 60_000, warmUpMs: 0 })
     expect(order.join('')).toBe('abcbcacab')
   })
 
@@ -33,7 +33,7 @@ describe('a race', () => {
 
   it('begins no round after its time is up, but always five', async () => {
     const { order, contestants } = aRace(['a'])
-    await race(contestants, { rounds: 100, budgetMs: -1, warmUps: 0 })
+    await race(contestants, { rounds: 100, budgetMs: -1, warmUpMs: 0 })
     expect(order).toHaveLength(5)
   })
 })

@@ -8,8 +8,8 @@ export interface RaceOptions {
   readonly rounds: number
   /** No new round begins after this, but the first five always do. */
   readonly budgetMs: number
-  /** First rounds that are run and forgotten: a server runs for weeks, nobody is measured while its code is still being compiled. */
-  readonly warmUps?: number
+  /** How long each runs before the first round that counts, one round if it is not said: a server runs for weeks, nobody is measured while its code is still being compiled. */
+  readonly warmUpMs?: number
 }
 
 const FEWEST_ROUNDS = 5
@@ -17,16 +17,22 @@ const FEWEST_ROUNDS = 5
 /** All take turns, and the first of a round is the second of the next: a disturbance meets them alike. */
 export async function race(
   contestants: readonly Contestant[],
-  { rounds, budgetMs, warmUps = 1 }: RaceOptions,
+  { rounds, budgetMs, warmUpMs }: RaceOptions,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const figures = new Map<string, number[]>(contestants.map(({ name }) => [name, []]))
-  for (let round = 0; round < warmUps; round += 1) for (const { run } of contestants) await run()
+  for (const { run } of contestants) await warmUp(run, warmUpMs)
   const until = performance.now() + budgetMs
   for (let round = 0; round < rounds; round += 1) {
     if (round >= FEWEST_ROUNDS && performance.now() > until) break
     for (const { name, run } of rotated(contestants, round)) figures.get(name)?.push(await run())
   }
   return figures
+}
+
+async function warmUp(run: Contestant['run'], ms: number | undefined): Promise<void> {
+  if (ms === undefined) await run()
+  const until = performance.now() + (ms ?? 0)
+  while (performance.now() < until) await run()
 }
 
 function rotated<T>(list: readonly T[], by: number): readonly T[] {

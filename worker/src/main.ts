@@ -70,7 +70,11 @@ async function main(config: WorkerConfig): Promise<void> {
   const fixed = await programAbilities(config, python?.path ?? null, log)
   const ground = { config, folder, executor, hardware, abilities: () => fixed, changed: () => tellAbilities(), log }
   const { supply, board } = await openPrograms(ground)
-  const abilities = abilitiesNow(fixed, () => engine.latest(), () => board.latest)
+  const abilities = abilitiesNow(
+    fixed,
+    () => engine.latest(),
+    () => board.latest,
+  )
   const models = await openModels(config, folder)
   const hostSampler = new HostSampler()
   const gpuSampler = hardware.gpus.some(gpu => !gpu.simulated)

@@ -31,7 +31,7 @@ export const measureLogLatency: Measure = async (stage, { bundles }) => {
     { name: 'sse', run: round('sse', () => viewerWaits(hub)) },
     ...(hasCli(bundles) ? [{ name: 'cli', run: round('cli', () => cliWaits(hub, bundles)) }] : []),
   ]
-  await race(contestants, { rounds: 5, budgetMs: 30_000, warmUps: 0 })
+  await race(contestants, { rounds: 5, budgetMs: 30_000, warmUpMs: 0 })
   const cli = (rounds: readonly number[]) =>
     hasCli(bundles) ? rounds : { notMeasured: 'the bundles have no stoker.js' }
   return {

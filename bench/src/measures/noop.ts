@@ -22,7 +22,7 @@ export const measureNoops: Measure = async stage => {
       ...ifThere(graphile, 'graphile-worker', peer => peer.rateOf(JOBS)),
       ...ifThere(bull, 'BullMQ', peer => peer.rateOf(JOBS)),
     ],
-    { rounds: 7, budgetMs: 20_000, warmUps: 6 },
+    { rounds: 9, budgetMs: 12_000, warmUpMs: 3_500 },
   )
   return {
     noop: {

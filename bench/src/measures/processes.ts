@@ -26,7 +26,7 @@ export const measureProcesses: Measure = async stage => {
         run: () => rateOf(JOBS, AT_ONCE, () => once(spawn('/bin/true', { stdio: 'ignore' }), 'exit')),
       },
     ],
-    { rounds: 5, budgetMs: 15_000, warmUps: 5 },
+    { rounds: 7, budgetMs: 10_000, warmUpMs: 4_500 },
   )
   return {
     processes: {
@@ -48,6 +48,6 @@ export const measureSandbox: Measure = async stage => {
   if (abilities?.sandbox !== true)
     return { sandboxed: { ours: { notMeasured: abilities?.note ?? 'no worker' }, peers: {} } }
   const run = () => rateOfJobs(hub.client, { ...TRUE, isolation: 'sandbox' }, SANDBOXED_JOBS)
-  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 12_000, warmUps: 3 })
+  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 8_000, warmUpMs: 3_000 })
   return { sandboxed: { ours: figures.get('ours') ?? [], peers: {} } }
 }

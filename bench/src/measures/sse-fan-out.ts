@@ -39,7 +39,7 @@ export const measureFanOut: Measure = async stage => {
       { name: 'ours', run: run('ours', () => ourRound(hub)) },
       { name: 'bare SSE', run: run('peer', () => peerRound(peer)) },
     ],
-    { rounds: 5, budgetMs: 60_000, warmUps: 0 },
+    { rounds: 5, budgetMs: 60_000, warmUpMs: 0 },
   )
   const found = (of: 'p50' | 'last') => ({
     ours: rounds.ours.map(round => round[of]),

@@ -13,13 +13,23 @@ export async function submitSpaced(
   samples: number,
   submit: () => Promise<string>,
 ): Promise<ReadonlyMap<string, number>> {
+  const [submittedAt = new Map()] = await submitInTurns(samples, [submit])
+  return submittedAt
+}
+
+/** The same for several houses, one job of each in turns. */
+export async function submitInTurns(
+  samples: number,
+  houses: readonly (() => Promise<string>)[],
+): Promise<readonly ReadonlyMap<string, number>[]> {
   const now = fineWallClock()
-  const submittedAt = new Map<string, number>()
-  for (let i = 0; i < samples; i += 1) {
-    const at = now()
-    submittedAt.set(await submit(), at)
-    await sleep(PAUSE_MS + Math.random())
-  }
+  const submittedAt = houses.map(() => new Map<string, number>())
+  for (let i = 0; i < samples; i += 1)
+    for (const [house, submit] of houses.entries()) {
+      const at = now()
+      submittedAt[house]?.set(await submit(), at)
+      await sleep(PAUSE_MS + Math.random())
+    }
   return submittedAt
 }
 
@@ -34,10 +44,15 @@ export function waitsOf(submittedAt: ReadonlyMap<string, number>, startedAt: Rea
 
 export async function ourWaits(client: Client, samples: number): Promise<number[]> {
   const submittedAt = await submitSpaced(samples, async () => (await client.submit({ type: 'noop' })).id)
+  return waitsOf(submittedAt, await ourStarts(client, samples))
+}
+
+/** When the last so many jobs started, by id. */
+export async function ourStarts(client: Client, samples: number): Promise<ReadonlyMap<string, number>> {
   await waitUntil('the last job of Stoker', async () => {
     const { queued, active } = await client.counts()
     return queued + active === 0
   })
   const { jobs } = await client.jobs({ limit: samples })
-  return waitsOf(submittedAt, new Map(jobs.map(({ id, startedAt }) => [id, Date.parse(startedAt ?? '')])))
+  return new Map(jobs.map(({ id, startedAt }) => [id, Date.parse(startedAt ?? '')]))
 }

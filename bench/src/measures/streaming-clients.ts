@@ -22,7 +22,7 @@ export const measureStreamingClients: Measure = async stage => {
     medians.push(quantile((await Promise.all(streams)).flat(), 0.5))
     return (performance.now() - startedAt) / 1000
   }
-  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 0, warmUps: 0 })
+  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 0, warmUpMs: 0 })
   return {
     streamsLast: { ours: figures.get('ours') ?? [], peers: {} },
     streamsDeltaP50: { ours: medians, peers: {} },

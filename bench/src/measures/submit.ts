@@ -20,14 +20,14 @@ export const measureSubmits: Measure = async stage => {
         { name: 'client', run: () => rateOf(MANY, IN_FLIGHT, () => hub.client.submit(spec)) },
         ...ifThere(bull, 'BullMQ', peer => rateOf(MANY, IN_FLIGHT, () => peer.submit())),
       ],
-      { rounds: 7, budgetMs: 12_000, warmUps: 16 },
+      { rounds: 9, budgetMs: 7_000, warmUpMs: 4_000 },
     )
     const oneByOne = await race(
       [
         { name: 'ours', run: () => rateOf(ONE_BY_ONE, 1, () => http.submit(spec)) },
         ...ifThere(bull, 'BullMQ', peer => rateOf(ONE_BY_ONE, 1, () => peer.submit())),
       ],
-      { rounds: 9, budgetMs: 8_000, warmUps: 8 },
+      { rounds: 11, budgetMs: 6_000, warmUpMs: 1_500 },
     )
     const inFlightPeer = { BullMQ: stage.roundsOf('BullMQ', many.get('BullMQ')) }
     return {

@@ -36,7 +36,7 @@ export const measureUploads: Measure = async stage => {
       { name: 'node PUT', run: () => put(false) },
       { name: 'node PUT, synced', run: () => put(true) },
     ],
-    { rounds: 3, budgetMs: 60_000, warmUps: 0 },
+    { rounds: 3, budgetMs: 60_000, warmUpMs: 0 },
   )
   const of = (name: string) => figures.get(name) ?? []
   return {
