@@ -7,8 +7,8 @@ import { waitUntil } from '../wait-until.ts'
 import type { Measure } from './ground.ts'
 import { ourStarts, submitInTurns, waitsOf } from './start-waits.ts'
 
-const SAMPLES = 100
-const ROUNDS = 7
+const SAMPLES = 160
+const ROUNDS = 5
 /** Submits before the first that counts, some at once to save time: a server runs for weeks, its code is compiled. */
 const WARM_UP = 15_000
 const AT_ONCE = 4

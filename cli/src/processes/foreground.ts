@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Io } from '../io.ts'
+import { nodeFlags } from './node-flags.ts'
 import { type ProgramName, programFile } from './program.ts'
 
 /** Runs a program with this terminal and gives its exit code; its output is its own. */
 export function runInForeground(io: Io, name: ProgramName, args: readonly string[]): Promise<number> {
-  const child = spawn(process.execPath, [programFile(io.programs, name), ...args], { stdio: 'inherit', detached: true })
+  const file = programFile(io.programs, name)
+  const child = spawn(process.execPath, [...nodeFlags(file), file, ...args], { stdio: 'inherit', detached: true })
   const release = io.onStop(() => child.kill('SIGTERM'))
   return new Promise((resolve, reject) => {
     child.on('error', reject)
