@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,13 +50,18 @@ async function tryNetwork(executor: Executor, root: string, network: 'none' | 'i
   await mkdir(join(folder, 'work'), { recursive: true })
   const execution = await executor.start(probeOrder(folder, network))
   const exit = await execution.ended
-  const said = (await readFile(join(folder, 'stdout'), 'utf8')).trim()
+  const said = await printedIn(join(folder, 'stdout'))
   await execution.release()
   const { limitsBy } = exit
   if (exit.exitCode === 0 && said === PROOF) return { failure: null, limitsBy }
-  const complaint = (await readFile(join(folder, 'stderr'), 'utf8')).trim()
+  const complaint = await printedIn(join(folder, 'stderr'))
   const ending = `the sandbox ended with ${exit.exitCode ?? exit.signal}: ${complaint || 'no message'}`
   return { failure: exit.startError ?? ending, limitsBy }
+}
+
+/** A program that was silent has no file. */
+async function printedIn(file: string): Promise<string> {
+  return existsSync(file) ? (await readFile(file, 'utf8')).trim() : ''
 }
 
 function probeOrder(folder: string, network: 'none' | 'internet'): LaunchOrder {
