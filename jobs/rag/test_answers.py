@@ -40,10 +40,17 @@ class Answers(Rag):
         child = {"task_id": "c", "spec": {**ASKED, "model": "lm", "inference": {**inference, "system_prompt": "a cruel train"}}}
         result = self.asked(model="lm", inference=inference, merge_children=[child])
         alone = self.asked(model="lm", inference={**inference, "system_prompt": "a cruel train"})
-        self.assertEqual(result["children"]["c"]["queries"], alone["queries"])
+        self.assert_same(result["children"]["c"]["queries"], alone["queries"])
         self.assertNotEqual(result["queries"][0]["answer"], alone["queries"][0]["answer"])
         self.assertNotIn("children", alone)
         self.assertTrue(self.deltas().endswith(result["queries"][0]["answer"] + alone["queries"][0]["answer"]))
+
+    def assert_same(self, found: list, wanted: list) -> None:
+        """But for the last bits of scores: passages that are encoded together are added up in another order."""
+        scores = [[item.pop("score") for one in queries for item in one["items"]] for queries in (found, wanted)]
+        self.assertEqual(found, wanted)
+        for one, other in zip(*scores, strict=True):
+            self.assertAlmostEqual(one, other, places=5)
 
     def test_a_model_with_a_chat_template_is_asked_by_it(self) -> None:
         result = self.asked(model="chat", inference={"max_tokens": 6, "temperature": 0, "system_prompt": "be kind"}, search={"top_k": 1}, query=["a day", "a house"])
