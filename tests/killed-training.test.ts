@@ -54,14 +54,14 @@ function stepIn(operation: unknown): number | null {
   return epoch === undefined ? null : (Number(epoch) - 1) * BATCHES + Number(batch)
 }
 
-/** The newest checkpoint the hub has kept, as it comes. */
-function followKept(signal: AbortSignal): { step: number } {
+/** The newest checkpoint of a job that the hub has kept, as it comes. */
+function followKept(job: string, signal: AbortSignal): { step: number } {
   const kept = { step: 0 }
   const follow = async () => {
     for await (const { changes } of house.client.feed({ after: 0, signal }))
       for (const change of changes) {
-        const { checkpoint } = change as { checkpoint?: { step: number } }
-        if (change.c === 'checkpointed' && checkpoint !== undefined) kept.step = checkpoint.step
+        const { id, checkpoint } = change as { id?: string; checkpoint?: { step: number } }
+        if (change.c === 'checkpointed' && id === job && checkpoint !== undefined) kept.step = checkpoint.step
       }
   }
   follow().catch(() => {})
@@ -92,7 +92,7 @@ it(
 
     const stop = new AbortController()
     const { id } = await house.client.submit(spec)
-    const kept = followKept(stop.signal)
+    const kept = followKept(id, stop.signal)
     const told = await comesTo(target, id, kept)
     const home = kept.step
     first.signal('SIGKILL')
