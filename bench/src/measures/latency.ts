@@ -10,7 +10,7 @@ import { ourStarts, submitInTurns, waitsOf } from './start-waits.ts'
 const SAMPLES = 160
 const ROUNDS = 5
 /** Submits before the first that counts, some at once to save time: a server runs for weeks, its code is compiled. */
-const WARM_UP = 15_000
+const WARM_UP = 10_000
 const AT_ONCE = 4
 
 /** From the submit on an idle machine to the moment the worker notes that the job starts; each sample of one house is followed by one of the other, so that both meet the same machine. */

@@ -26,7 +26,7 @@ export const measureProcesses: Measure = async stage => {
         run: () => rateOf(JOBS, AT_ONCE, () => once(spawn('/bin/true', { stdio: 'ignore' }), 'exit')),
       },
     ],
-    { rounds: 7, budgetMs: 10_000, warmUpMs: 4_500 },
+    { rounds: 7, budgetMs: 8_000, warmUpMs: 4_000 },
   )
   return {
     processes: {

@@ -24,6 +24,6 @@ export const measureRecovery: Measure = async stage => {
     await waitUntil('the worker to be back', isBack)
     return (performance.now() - restartedAt) / 1000
   }
-  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 15_000, warmUpMs: 0 })
+  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 10_000, warmUpMs: 0 })
   return { recovery: { ours: figures.get('ours') ?? [], peers: {} } }
 }
