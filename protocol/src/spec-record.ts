@@ -15,6 +15,7 @@ export function readSpec(text: string): JobSpec {
 const readSaid = byKeys(JobSpec)
 /** What a spec means that says nothing; shared by all that do, never written to. */
 const SILENT = JobSpec.parse({ name: '', type: 'noop' })
+for (const part of Object.values(SILENT)) Object.freeze(part)
 
 /** A spec as it is kept and sent; only what it says is looked at. */
 export const SentSpec = z.unknown().transform((record, context): JobSpec => {

@@ -54,7 +54,6 @@ export class HubSession {
   readonly #since: number
   readonly #version: string
   #worker: string | null = null
-  #minor = 0
   #next = 0
   #acked = 0
   /** What was to be said while admitting; the welcome comes first. */
@@ -96,7 +95,7 @@ export class HubSession {
               ...this.#say({ t: 'stops', stops: event.stale.map(staleStop) }),
             ]
       case 'offer':
-        return event.offers.length === 0 ? [] : this.#say(packOffers(event.offers, this.#minor))
+        return event.offers.length === 0 ? [] : this.#say(packOffers(event.offers))
       case 'stop':
         return event.stops.length === 0 ? [] : this.#say({ t: 'stops', stops: [...event.stops] })
       case 'drain':
@@ -136,7 +135,6 @@ export class HubSession {
     }
     this.#phase = 'admitting'
     this.#worker = hello.workerId
-    this.#minor = hello.protocol.minor
     return [{ a: 'admit', hello }]
   }
 

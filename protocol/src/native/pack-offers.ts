@@ -2,12 +2,8 @@ import type { JobSpec } from '../job-spec.ts'
 import { specRecord } from '../spec-record.ts'
 import type { HubMessage, Offer, Offers } from './messages.ts'
 
-/** Since this minor a worker understands offers that share specs. */
-const SHARED_SPECS_MINOR = 1
-
-/** Offers as they travel: a spec that several jobs have is said once, to a worker that understands it. */
-export function packOffers(offers: readonly Offer[], workerMinor: number): Offers {
-  if (workerMinor < SHARED_SPECS_MINOR) return { t: 'offers', offers: [...offers] }
+/** Offers as they travel: a spec that several jobs have is said once. */
+export function packOffers(offers: readonly Offer[]): Offers {
   const places = new Map<JobSpec, number>()
   const packed = offers.map(offer => {
     const place = places.get(offer.spec) ?? places.size
