@@ -59,7 +59,8 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
   const recordPlace = new CommitPlace()
   const deferred = commitLog && newDeferred(commitLog)
   let broken: unknown = null
-  let isFolding = false
+  /** The part beside the commits of a fold that has not ended. */
+  let folding: Promise<void> | null = null
   let closing: Promise<void> | null = null
 
   function write<T>(task: () => T | Promise<T>): Promise<T> {
@@ -159,18 +160,19 @@ export function createSqliteStore(db: Connection, start: StoreFile, commitLog: C
     return write(async () => (await settledWriter()).call('checkpoint'))
   }
 
-  /** Of a busy store most is folded beside its commits, which then wait for the rest alone. */
+  /** Of a busy store most is folded beside its commits, which then wait for the rest alone; a log that grows long again meanwhile makes them wait for all of it. */
   function foldBeside(): void {
-    if (isFolding) return
-    isFolding = true
-    const fold = async () => {
-      await threads.folder().call('checkpoint')
-      await foldRest()
+    if (folding !== null) {
+      const most = folding
+      write(() => most).catch(onFoldFailure)
+      return
     }
-    fold()
+    folding = threads.folder().call('checkpoint')
+    folding
+      .then(foldRest)
       .catch(onFoldFailure)
       .finally(() => {
-        isFolding = false
+        folding = null
       })
   }
 
