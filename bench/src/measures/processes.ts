@@ -8,6 +8,8 @@ import { ifThere, type Measure } from './ground.ts'
 const AT_ONCE = 8
 const JOBS = 400
 const SANDBOXED_JOBS = 150
+/** What a hub and a worker do for every job is compiled by then, as it is in a house at work. */
+const WARM_UP_JOBS = 3_000
 /** Takes no CPU of the worker's account, so that eight run at once on any machine, as with the peer. */
 const TRUE = { command: ['/bin/true'], resources: { cpus: 0 } }
 
@@ -47,6 +49,7 @@ export const measureSandbox: Measure = async stage => {
   const abilities = worker === undefined ? null : (await hub.client.worker(worker.id)).abilities
   if (abilities?.sandbox !== true)
     return { sandboxed: { ours: { notMeasured: abilities?.note ?? 'no worker' }, peers: {} } }
+  await rateOfJobs(hub.client, { ...TRUE, isolation: 'none' }, WARM_UP_JOBS)
   const run = () => rateOfJobs(hub.client, { ...TRUE, isolation: 'sandbox' }, SANDBOXED_JOBS)
   const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 8_000, warmUpMs: 3_000 })
   return { sandboxed: { ours: figures.get('ours') ?? [], peers: {} } }

@@ -1,5 +1,6 @@
 """Starting one program: its descriptors, cgroup leaves, limits, and bubblewrap around it where ordered."""
 import base64
+import contextlib
 import functools
 import json
 import os
@@ -55,7 +56,7 @@ class Launch:
         self.order, self.leaves, self.tools, self.stage = order, leaves, tools, stage
         self.boxed = order["sandbox"] is not None
         self.uid = order["sandbox"]["uid"] if self.boxed else None
-        self.pid, self.streams, self.told_at, self.by_setpriv = 0, [], 0.0, False
+        self.pid, self.streams, self.told_at, self.by_setpriv, self.network = 0, [], 0.0, False, None
         self.takes_lines, self.feed, self.urgent = order.get("takesLines", False), None, 0
         self.status_pipe, self.status_text, self.status_over = None, "", False
         self.started_ms, self.network_failed, self.report, self.container = int(time.time() * 1000), None, None, None
@@ -138,7 +139,7 @@ class Launch:
         sandbox, options, before = self.order["sandbox"], [], len(passed)
         if self.uid is not None:
             give(f"{self.order['folder']}/work", self.uid, self.uid)
-        for option in sandbox["options"]:
+        for option in self.box_options():
             if option[0] == "staged":
                 show = self.stage.show if option[1] == "--bind" else self.stage.keep_showing
                 options += [option[1], show(option[2]), option[3]]
@@ -166,6 +167,17 @@ class Launch:
         self.by_setpriv = self.uid is not None and keeps_powers(bwrap[0])
         return [*self.rlimits(), *self.drop(), *bwrap], {"STOKER_ATTEMPT": self.order["key"]}, unblock
 
+    def box_options(self):
+        """With what this keeper has ready for one program after the other in place of what would be made anew."""
+        sandbox = self.order["sandbox"]
+        options, (first, end) = sandbox["options"], sandbox.get("system") or (0, 0)
+        ready = self.stage.system(options[first:end]) if end else None
+        if ready:
+            after = [option for option in options[end:] if option[0] != "--remount-ro"]  # it is so already
+            options = [*options[:first], ready, *after]
+        self.network = self.stage.offline() if sandbox.get("offline") else None
+        return [*options, ["--share-net"]] if self.network else options
+
     def drop(self):
         if not self.by_setpriv:
             return []
@@ -178,7 +190,8 @@ class Launch:
         self.leaves.set_limits(self.order["limits"], BOX_PROCESSES * self.boxed)
         self.leaves.enter()
         self.started_ms = int(time.time() * 1000)
-        self.pid = spawn(argv, env, actions, None if self.by_setpriv else self.uid)
+        with self.network.entered() if self.network else contextlib.nullcontext():
+            self.pid = spawn(argv, env, actions, None if self.by_setpriv else self.uid)
         tried(os.setpriority, os.PRIO_PROCESS, self.pid, NICE)
 
     def read_status(self, wait_s):

@@ -1,9 +1,9 @@
 """Paths for a user who may not walk to them: a root worker's folders often lie behind closed ones, such as /root."""
-import ctypes
 import os
 
-STAGE = "/sys/kernel"  # exists everywhere, is walkable, and no program's folder is ever below it
-NEW_MOUNTS, BIND, RECURSIVE, SLAVE, NOSUID_NODEV, DETACH = 0x20000, 0x1000, 0x4000, 0x80000, 0x6, 0x2
+from keeper_mounts import BIND, RECURSIVE, STAGE, drop_mount, mount, open_stage
+from keeper_offline import OfflineNetwork
+from keeper_root import StandingRoot
 
 
 def is_walkable(path):
@@ -19,17 +19,16 @@ class Stage:
     """A root keeper's own mount namespace, invisible to the rest of the machine; for others paths stay as they are."""
 
     def __init__(self):
-        self.libc = ctypes.CDLL(None, use_errno=True)
         self.shown, self.lasting, self.count = [], {}, 0
-        self.is_open = os.getuid() == 0 and self.open()
+        self.is_open, self.root, self.network = open_stage(), StandingRoot(), OfflineNetwork()
 
-    def open(self):
-        return (self.libc.unshare(NEW_MOUNTS) == 0 and self.mount(None, "/", None, RECURSIVE | SLAVE, None)
-                and self.mount("tmpfs", STAGE, "tmpfs", NOSUID_NODEV, "mode=0711"))
+    def system(self, options):
+        """One option instead of all these, which show this machine; None where it has to be shown piece by piece."""
+        return self.root.option(options) if self.is_open else None
 
-    def mount(self, source, target, kind, flags, data):
-        texts = [text and text.encode() for text in (source, target, kind, data)]
-        return self.libc.mount(*texts[:3], ctypes.c_ulong(flags), texts[3]) == 0
+    def offline(self):
+        """The network for programs without one; None where each has to be given its own."""
+        return self.network if self.is_open and self.network.make() else None
 
     def show(self, path):
         """Another name for the same folder or file, which everyone may walk to."""
@@ -42,8 +41,7 @@ class Stage:
         else:
             os.close(os.open(target, os.O_CREAT | os.O_CLOEXEC, 0o600))
         self.shown.append((target, is_folder))
-        if not self.mount(path, target, None, BIND | RECURSIVE, None):
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), path)
+        mount(path, target, None, BIND | RECURSIVE, None)
         return target
 
     def keep_showing(self, path):
@@ -61,5 +59,5 @@ class Stage:
     def clear(self):
         while self.shown:
             target, is_folder = self.shown.pop()
-            self.libc.umount2(target.encode(), DETACH)
+            drop_mount(target)
             (os.rmdir if is_folder else os.unlink)(target)

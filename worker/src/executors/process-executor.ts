@@ -140,6 +140,7 @@ class ProcessExecutor implements Executor {
     this.#system ??= await describeSystem(this.#options.toolPath ?? TOOL_PATH)
     const uid = process.getuid?.() === 0 ? (this.#options.firstUid ?? FIRST_UID) + slot : null
     const options = sandboxOptions({ ...order, folder }, this.#system)
-    return { ...rest, folder, sandbox: { options, uid, internet: network === 'internet' }, container: null }
+    const sandbox = { ...options, uid, internet: network === 'internet', offline: network === 'none' }
+    return { ...rest, folder, sandbox, container: null }
   }
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor, LaunchOrder } from './port.ts'
@@ -15,6 +16,43 @@ try:
     print("reached")
 except OSError as error:
     print("refused")
+`
+
+/** The server closes first, so that its port would stay taken for a minute. */
+const SERVE_ONCE = `
+import socket
+with socket.socket() as server:
+    server.bind(("127.0.0.1", 5000))
+    server.listen()
+    client = socket.create_connection(("127.0.0.1", 5000))
+    server.accept()[0].close()
+    client.recv(1)
+    client.close()
+print(*(name for _, name in socket.if_nameindex()))
+`
+
+/** Replaces a file that a standing root shows. */
+const REPLACE = `
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from keeper_mounts import open_stage
+from keeper_root import ROOT, StandingRoot
+os.chdir(sys.argv[2])
+def put(text):
+    with open("next", "w") as file:
+        file.write(text)
+    os.rename("next", "shown")
+def seen(root):
+    root.option([["--ro-bind", os.path.abspath("shown"), "/etc/shown"], ["--ro-bind-try", "/nowhere", "/etc/nowhere"], ["--dev", "/dev"]])
+    made = os.stat(ROOT).st_ctime_ns
+    with open(ROOT + "/etc/shown") as file:
+        return file.read(), made
+assert open_stage()
+root = StandingRoot()
+put("before")
+first, again = seen(root), seen(root)
+put("after")
+print(first[0], first == again, seen(root)[0], sorted(os.listdir(ROOT + "/etc")))
 `
 
 describe('a sandboxed program', () => {
@@ -59,6 +97,19 @@ describe('a sandboxed program', () => {
     expect(await sh('grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/self/status')).toMatch(
       /CapEff:\t0+\nCapBnd:\t0+\nNoNewPrivs:\t1\n/,
     )
+  })
+
+  it('sees the same machine, put together once or for this program alone', async () => {
+    const script =
+      'ls -d / /*; ls /dev /etc /etc/ssl; cat /etc/passwd /etc/hosts; for f in / /etc /dev /usr /dev/pts; do touch $f/x 2>/dev/null && echo $f; done; echo to >/dev/null && wc -c </dev/null && head -c 9 /dev/zero | wc -c'
+    const once = await sh(script)
+    expect(await sh(script, { visiblePaths: ['/usr/lib'] })).toBe(once)
+    expect(once.endsWith('0\n9\n')).toBe(true)
+  })
+
+  it('has a loopback and nothing else, with all ports free for one program after the other', async () => {
+    const [first, second] = [await run([PYTHON, '-c', SERVE_ONCE]), await run([PYTHON, '-c', SERVE_ONCE])]
+    expect([first.stdout, first.stderr, second.stdout, second.stderr]).toEqual(['lo\n', '', 'lo\n', ''])
   })
 
   it('knows its own name', async () => {
@@ -176,6 +227,13 @@ describe('a machine without the tools', () => {
     const { exit } = await finish(await executor.start(order))
     expect(exit.startError).toContain('network internet needs slirp4netns')
     await bench.close()
+  })
+
+  it.runIf(process.getuid?.() === 0)('shows what is there now, also when it was replaced meanwhile', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'stoker-root-'))
+    const { stdout, stderr } = spawnSync(PYTHON, ['-c', REPLACE, import.meta.dirname, folder], { encoding: 'utf8' })
+    await rm(folder, { recursive: true })
+    expect([stdout, stderr]).toEqual(["before True after ['shown']\n", ''])
   })
 
   it('is probed as unable, with the reason', async () => {

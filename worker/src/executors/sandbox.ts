@@ -35,24 +35,32 @@ const SECRETS = '/run/secrets'
 
 type Options = readonly (readonly string[])[]
 
-/** The parts of this machine every sandbox shows: its programs, its libraries, a little of /etc. */
-export async function describeSystem(toolPath: string): Promise<Options> {
+/** What is the same for every sandbox on this machine. */
+interface System {
+  /** No namespaces inside, where bubblewrap can see to that. */
+  readonly closed: Options
+  /** The parts it shows: programs, libraries, a little of /etc, the devices everyone has. */
+  readonly shown: Options
+}
+
+export async function describeSystem(toolPath: string): Promise<System> {
   const links = await Promise.all(LIBRARY_LINKS.map(showLibraries))
   const etc = await Promise.all(ETC.map(name => showIfPresent(`/etc/${name}`)))
   const closed = (await knowsOption('--disable-userns', toolPath)) ? [['--disable-userns']] : []
-  return [
-    ...closed,
+  const shown = [
     ['--ro-bind', '/usr', '/usr'],
     ...links.flat(),
     ['--perms', '0755', '--dir', '/etc'],
     ...etc.flat(),
     ...MADE,
+    ['--dev', '/dev'],
   ]
+  return { closed, shown }
 }
 
 /** Bubblewrap options for one order; the keeper stages the work folder and listed paths, so their parents may be closed. */
-export function sandboxOptions(order: LaunchOrder, system: Options): Options {
-  return [
+export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): SandboxOptions {
+  const before = [
     ['--unshare-all'],
     ['--unshare-user'],
     ...(order.network === 'host' ? [['--share-net']] : []),
@@ -62,21 +70,35 @@ export function sandboxOptions(order: LaunchOrder, system: Options): Options {
     ['--hostname', HOSTNAME],
     ['--clearenv'],
     ...Object.entries(order.env).map(([name, value]) => ['--setenv', name, value]),
-    ...system,
+    ...closed,
+  ]
+  const after = [
     ...nameServers(order),
     ['--proc', '/proc'],
-    ['--dev', '/dev'],
     ...order.devices.map(path => ['--dev-bind', path, path]),
     ...inMemory('/dev/shm', order),
     ['--remount-ro', '/dev'],
     ...inMemory('/tmp', order),
-    ...order.visiblePaths.filter(path => !isInWork(path)).map(shown),
+    ...order.visiblePaths.filter(path => !isInWork(path)).map(visible),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
-    ...order.visiblePaths.filter(isInWork).map(shown),
+    ...order.visiblePaths.filter(isInWork).map(visible),
     ...secretFiles(order),
     ['--remount-ro', '/'],
     ['--chdir', '/work'],
   ]
+  const system = hasOnlyItsPlaces(order) ? ([before.length, before.length + shown.length] as const) : null
+  return { options: [...before, ...shown, ...after], system }
+}
+
+interface SandboxOptions {
+  readonly options: Options
+  readonly system: readonly [number, number] | null
+}
+
+/** Whether all that is mounted for this order alone goes where every sandbox has a place for it. */
+function hasOnlyItsPlaces({ network, devices, visiblePaths, secrets }: LaunchOrder): boolean {
+  const hasSecrets = secrets !== null && secrets.files.length > 0
+  return network === 'none' && devices.length === 0 && visiblePaths.every(isInWork) && !hasSecrets
 }
 
 /** Files in memory count as memory nowhere but in a cgroup, so each such folder has a size. */
@@ -129,6 +151,6 @@ function isInWork(path: string): boolean {
   return path.startsWith('/work/')
 }
 
-function shown(path: string): string[] {
+function visible(path: string): string[] {
   return ['staged', '--ro-bind', path, path]
 }
