@@ -1,28 +1,45 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { GuessFigures } from './check/start-guesses.ts'
 import { simulate } from './command.ts'
+import type { SimOptions } from './run.ts'
+import { runSeed } from './run-seed.ts'
 
-function ask(...args: string[]): { readonly code: number; readonly text: string } {
+/** What threads would run runs here, one after the other, last first. */
+async function ask(...args: string[]): Promise<{ readonly code: number; readonly text: string }> {
   const said: string[] = []
-  const code = simulate(args, text => said.push(text))
+  const code = await simulate(
+    args,
+    text => said.push(text),
+    async seeds => seeds.toReversed().map(runSeed).toReversed(),
+  )
   return { code, text: said.join('\n') }
 }
 
-it('reports figures of one seed', () => {
-  const { code, text } = ask('--seed', '4', '--jobs', '10', '--faults', 'none')
+it('reports figures of one seed', async () => {
+  const { code, text } = await ask('--seed', '4', '--jobs', '10', '--faults', 'none')
   expect(code).toBe(0)
   expect(text).toMatch(/^seed 4: 10 jobs, /)
   expect(text).toMatch(/waits {9}p50 \d+ ms, p99 \d+ ms/)
   expect(text).toMatch(/no violation$/)
 })
 
-it('sums up many seeds, or gives them all as JSON', () => {
-  expect(ask('--seeds', '2', '--jobs', '5').text).toMatch(/^2 seeds: 10 jobs/)
-  expect(JSON.parse(ask('--seeds', '2', '--jobs', '5', '--json').text)).toHaveLength(2)
+it('runs seeds at once with more threads than one, and one after the other without', async () => {
+  const sideBySide = vi.fn(async (seeds: readonly SimOptions[]) => seeds.map(runSeed))
+  const run = (...args: string[]) => simulate(['--jobs', '5', ...args], () => {}, sideBySide)
+  await run('--seeds', '3', '--threads', '1')
+  await run('--seeds', '1', '--threads', '8')
+  expect(sideBySide).not.toHaveBeenCalled()
+  await run('--seeds', '3', '--threads', '8')
+  expect(sideBySide).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ length: 3 }), 3)
 })
 
-it('compares predicted starts with those that came, when asked to', () => {
-  const { code, text } = ask(
+it('sums up many seeds, or gives them all as JSON', async () => {
+  expect((await ask('--seeds', '2', '--jobs', '5')).text).toMatch(/^2 seeds: 10 jobs/)
+  expect(JSON.parse((await ask('--seeds', '2', '--jobs', '5', '--json')).text)).toHaveLength(2)
+})
+
+it('compares predicted starts with those that came, when asked to', async () => {
+  const { code, text } = await ask(
     '--explain',
     '--jobs',
     '200',
@@ -40,17 +57,17 @@ it('compares predicted starts with those that came, when asked to', () => {
   const byP90 = guesses.reduce((sum, one) => sum + one.byP90 * one.answered, 0) / answered
   expect(answered).toBeGreaterThan(100)
   expect(byP90).toBeGreaterThanOrEqual(0.75)
-  expect(ask('--explain', '--jobs', '40', '--faults', 'none').text).toMatch(
+  expect((await ask('--explain', '--jobs', '40', '--faults', 'none')).text).toMatch(
     /predictions {3}\d+ of \d+ questions had one/,
   )
 })
 
-it('says what it does not understand', () => {
-  expect(ask('--faults', 'gremlins')).toMatchObject({
+it('says what it does not understand', async () => {
+  expect(await ask('--faults', 'gremlins')).toMatchObject({
     code: 2,
     text: expect.stringMatching(/no faults called "gremlins"/),
   })
-  expect(ask('--jobs', 'many').text).toMatch(/--jobs is a number of 0 or more, found "many"/)
-  expect(ask('--speed', '9').code).toBe(2)
-  expect(ask('--help').code).toBe(0)
+  expect((await ask('--jobs', 'many')).text).toMatch(/--jobs is a number of 0 or more, found "many"/)
+  expect((await ask('--speed', '9')).code).toBe(2)
+  expect((await ask('--help')).code).toBe(0)
 })

@@ -1,18 +1,24 @@
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { FAULT_NAMES, type FaultPlan, faultPlan, PROFILE_NAMES } from './faults.ts'
 import { describeRuns, type SeedRun } from './report.ts'
-import { runSim, type SimOptions } from './run.ts'
+import type { SimOptions } from './run.ts'
+import { runSeed } from './run-seed.ts'
 
-const USAGE = `usage: sim [--seed N] [--seeds COUNT] [--workers N] [--jobs N] [--gpus N] [--minutes N] [--faults NAME] [--plain] [--explain] [--sessions] [--json]
+const USAGE = `usage: sim [--seed N] [--seeds COUNT] [--workers N] [--jobs N] [--gpus N] [--minutes N] [--faults NAME] [--plain] [--explain] [--sessions] [--threads N] [--json]
   --seeds    how many seeds, from --seed on
   --gpus     the most GPUs a worker may have
   --minutes  how long things go wrong, in virtual time
   --faults   ${PROFILE_NAMES.join(', ')}, or a comma list of ${FAULT_NAMES.join(', ')}
   --plain    one small kind of job in large batches, for measuring
   --explain  a few kinds of jobs, with starts that are predicted and compared
-  --sessions sessions come and go among the jobs, and take tasks`
+  --sessions sessions come and go among the jobs, and take tasks
+  --threads  how many seeds at once; as many as there are processors`
 
-const NUMBERS = { seed: '1', seeds: '1', workers: '5', jobs: '60', gpus: '4', minutes: '1' } as const
+const NUMBERS = {
+  ...{ seed: '1', seeds: '1', workers: '5', jobs: '60', gpus: '4', minutes: '1' },
+  threads: String(availableParallelism()),
+}
 type Asked = Readonly<Record<keyof typeof NUMBERS, number>> & {
   readonly plan: FaultPlan
   readonly faults: string
@@ -22,8 +28,15 @@ type Asked = Readonly<Record<keyof typeof NUMBERS, number>> & {
   readonly json: boolean
 }
 
-/** Runs seeds one after the other; 0 if no guarantee broke, 1 if one did, 2 if it was asked wrongly. */
-export function simulate(args: readonly string[], print: (text: string) => void): 0 | 1 | 2 {
+/** Several seeds at once, which come back in their order. */
+type RunSideBySide = (seeds: readonly SimOptions[], threads: number) => Promise<readonly SeedRun[]>
+
+/** Runs seeds; 0 if no guarantee broke, 1 if one did, 2 if it was asked wrongly. */
+export async function simulate(
+  args: readonly string[],
+  print: (text: string) => void,
+  sideBySide: RunSideBySide,
+): Promise<0 | 1 | 2> {
   if (args.includes('--help')) {
     print(USAGE)
     return 0
@@ -33,8 +46,11 @@ export function simulate(args: readonly string[], print: (text: string) => void)
     print(`${asked}\n${USAGE}`)
     return 2
   }
-  const runs = Array.from({ length: asked.seeds }, (_, index) => timed(optionsOf(asked, asked.seed + index)))
-  print(asked.json ? JSON.stringify(runs) : describeRuns(runs, flagsOf(asked)))
+  const seeds = Array.from({ length: asked.seeds }, (_, index) => optionsOf(asked, asked.seed + index))
+  const threads = Math.min(asked.threads, seeds.length)
+  const before = performance.now()
+  const runs = threads > 1 ? await sideBySide(seeds, threads) : seeds.map(runSeed)
+  print(asked.json ? JSON.stringify(runs) : describeRuns(runs, flagsOf(asked), performance.now() - before))
   return runs.some(run => run.violations.length > 0) ? 1 : 0
 }
 
@@ -60,7 +76,8 @@ function read(args: readonly string[]): Asked | string {
     const number = (name: keyof typeof NUMBERS) => positive(name, values[name] ?? NUMBERS[name])
     const { faults, plain, explain, sessions, json } = values
     const counts = { seed: number('seed'), seeds: number('seeds'), workers: number('workers'), jobs: number('jobs') }
-    return { ...counts, gpus: number('gpus'), minutes: number('minutes'), plan, faults, plain, explain, sessions, json }
+    const more = { gpus: number('gpus'), minutes: number('minutes'), threads: number('threads') }
+    return { ...counts, ...more, plan, faults, plain, explain, sessions, json }
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
@@ -84,10 +101,4 @@ function optionsOf({ workers, jobs, gpus, plan, minutes, plain, explain, session
 function flagsOf({ workers, jobs, gpus, minutes, faults, plain, explain, sessions }: Asked): string {
   const flags = `--workers ${workers} --jobs ${jobs} --gpus ${gpus} --minutes ${minutes} --faults ${faults}`
   return `${flags}${plain ? ' --plain' : ''}${explain ? ' --explain' : ''}${sessions ? ' --sessions' : ''}`
-}
-
-function timed(options: SimOptions): SeedRun {
-  const before = performance.now()
-  const result = runSim(options)
-  return { seed: options.seed, realMs: performance.now() - before, ...result }
 }

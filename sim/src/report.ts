@@ -6,8 +6,8 @@ export interface SeedRun extends SimResult {
 }
 
 /** What a person wants to know of some runs; each violation comes with the command that replays it. */
-export function describeRuns(runs: readonly SeedRun[], flags: string): string {
-  const lines = runs.length === 1 ? runs.map(describeRun) : [describeMany(runs)]
+export function describeRuns(runs: readonly SeedRun[], flags: string, realMs: number): string {
+  const lines = runs.length === 1 ? runs.map(describeRun) : [describeMany(runs, realMs)]
   lines.push(...describeGuesses(runs))
   const broken = runs.filter(run => run.violations.length > 0)
   for (const { seed, violations } of broken) {
@@ -25,24 +25,22 @@ function describeRun(run: SeedRun): string {
     `virtual time  ${seconds.toFixed(1)} s, ${(jobs / seconds).toFixed(1)} jobs/s`,
     `waits         p50 ${waitMsP50.toFixed(0)} ms, p99 ${waitMsP99.toFixed(0)} ms`,
     `utilisation   ${(utilisation * 100).toFixed(1)} % of slots`,
-    `real time     ${run.realMs.toFixed(0)} ms, ${livesPerSecond([run])} job lives/s, ${run.steps} steps`,
+    `real time     ${run.realMs.toFixed(0)} ms, ${livesPerSecond(jobs, run.realMs)} job lives/s, ${run.steps} steps`,
     `journal       ${run.journalHash}`,
   ].join('\n')
 }
 
-function describeMany(runs: readonly SeedRun[]): string {
+function describeMany(runs: readonly SeedRun[], realMs: number): string {
   const sum = (part: (run: SeedRun) => number) => runs.reduce((total, run) => total + part(run), 0)
-  const realMs = sum(run => run.realMs)
+  const jobs = sum(run => run.figures.jobs)
   return [
-    `${runs.length} seeds: ${sum(run => run.figures.jobs)} jobs, ${sum(run => run.figures.attempts)} attempts, ${sum(run => run.figures.lost)} lost`,
+    `${runs.length} seeds: ${jobs} jobs, ${sum(run => run.figures.attempts)} attempts, ${sum(run => run.figures.lost)} lost`,
     `virtual time  ${(sum(run => run.virtualMs) / 3_600_000).toFixed(1)} h`,
-    `real time     ${realMs.toFixed(0)} ms, ${(realMs / runs.length).toFixed(1)} ms a seed, ${livesPerSecond(runs)} job lives/s`,
+    `real time     ${realMs.toFixed(0)} ms, ${(realMs / runs.length).toFixed(1)} ms a seed, ${livesPerSecond(jobs, realMs)} job lives/s`,
   ].join('\n')
 }
 
-function livesPerSecond(runs: readonly SeedRun[]): number {
-  const jobs = runs.reduce((total, run) => total + run.figures.jobs, 0)
-  const realMs = runs.reduce((total, run) => total + run.realMs, 0)
+function livesPerSecond(jobs: number, realMs: number): number {
   return Math.round((jobs / realMs) * 1000)
 }
 

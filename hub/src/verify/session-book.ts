@@ -152,9 +152,12 @@ export class SessionBook {
       complain(`then has ${session.places.size} tasks and ${session.concurrency} places`)
   }
 
-  #learn({ startedAt, at, outcome, ...fence }: ChangeOf<'attemptEnded'>): void {
-    const session = this.#sessions.get(this.#holders.get(fenceKey(fence)) ?? -1)
-    if (session?.places.has(fenceKey(fence)) !== true || outcome !== 'completed' || startedAt === null) return
+  #learn(end: ChangeOf<'attemptEnded'>): void {
+    if (this.#holders.size === 0) return
+    const { startedAt, at, outcome } = end
+    const key = fenceKey(end)
+    const session = this.#sessions.get(this.#holders.get(key) ?? -1)
+    if (session?.places.has(key) !== true || outcome !== 'completed' || startedAt === null) return
     if (at - startedAt < quickMs(session.concurrency)) session.isQuick = true
   }
 
