@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { rateOfJobs } from '../jobs-done.ts'
 import type { Hub } from '../servers/stoker.ts'
 import { quantile } from '../statistics.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { Measure, Stage } from './ground.ts'
 
 const PROBE = new URL('../machine/loop-probe.mjs', import.meta.url)
-const STARTS = 200
+/** So many that what every start needs is compiled, as it is in a worker of some minutes. */
+const WARM_UP = 2_000
+const STARTS = 500
 const ROUNDS = 3
 const EVERY_MS = 20
 const LARGE_MB = 1000
@@ -27,6 +30,7 @@ async function stalls(stage: Stage, megabytes: number) {
   const file = stage.folder('probe')
   const probe = `${PROBE}?${new URLSearchParams({ file, megabytes: String(megabytes) })}`
   const worker = await stage.worker(hub, 4, { nodeArgs: ['--import', probe] })
+  await rateOfJobs(hub.client, TRUE, WARM_UP)
   await inTurns(() => start(hub))
   const ours: number[] = []
   const idle: number[] = []
