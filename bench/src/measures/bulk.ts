@@ -16,7 +16,7 @@ export const measureBulk: Measure = async stage => {
       ...ifThere(graphile, 'graphile-worker', peer => batchRate(JOBS, count => peer.submitMany(count))),
       ...ifThere(bull, 'BullMQ', peer => batchRate(JOBS, count => peer.submitMany(count))),
     ],
-    { rounds: 11, budgetMs: 10_000, warmUpMs: 3_500 },
+    { rounds: 11, budgetMs: 8_000, warmUpMs: 3_000 },
   )
   await graphile?.clear()
   return {

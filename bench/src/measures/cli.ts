@@ -21,7 +21,7 @@ export const measureCli: Measure = async (_stage, { bundles }) => {
       { name: 'ours', run: () => timeOf([script, '--help']) },
       { name: 'node -e 0', run: () => timeOf(['-e', '0']) },
     ],
-    { rounds: 11, budgetMs: 6_000 },
+    { rounds: 11, budgetMs: 4_500 },
   )
   return { cliHelp: { ours: figures.get('ours') ?? [], peers: { 'node -e 0': figures.get('node -e 0') ?? [] } } }
 }

@@ -22,7 +22,7 @@ export const measureNoops: Measure = async stage => {
       ...ifThere(graphile, 'graphile-worker', peer => peer.rateOf(JOBS)),
       ...ifThere(bull, 'BullMQ', peer => peer.rateOf(JOBS)),
     ],
-    { rounds: 9, budgetMs: 10_000, warmUpMs: 3_000 },
+    { rounds: 9, budgetMs: 8_000, warmUpMs: 2_500 },
   )
   return {
     noop: {

@@ -9,7 +9,7 @@ const AT_ONCE = 8
 const JOBS = 400
 const SANDBOXED_JOBS = 150
 /** What a hub and a worker do for every job is compiled by then, as it is in a house at work. */
-const WARM_UP_JOBS = 3_000
+const WARM_UP_JOBS = 2_000
 /** Takes no CPU of the worker's account, so that eight run at once on any machine, as with the peer. */
 const TRUE = { command: ['/bin/true'], resources: { cpus: 0 } }
 
@@ -28,7 +28,7 @@ export const measureProcesses: Measure = async stage => {
         run: () => rateOf(JOBS, AT_ONCE, () => once(spawn('/bin/true', { stdio: 'ignore' }), 'exit')),
       },
     ],
-    { rounds: 7, budgetMs: 8_000, warmUpMs: 4_000 },
+    { rounds: 7, budgetMs: 7_000, warmUpMs: 3_000 },
   )
   return {
     processes: {
@@ -51,6 +51,6 @@ export const measureSandbox: Measure = async stage => {
     return { sandboxed: { ours: { notMeasured: abilities?.note ?? 'no worker' }, peers: {} } }
   await rateOfJobs(hub.client, { ...TRUE, isolation: 'none' }, WARM_UP_JOBS)
   const run = () => rateOfJobs(hub.client, { ...TRUE, isolation: 'sandbox' }, SANDBOXED_JOBS)
-  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 8_000, warmUpMs: 3_000 })
+  const figures = await race([{ name: 'ours', run }], { rounds: 5, budgetMs: 8_000, warmUpMs: 1_000 })
   return { sandboxed: { ours: figures.get('ours') ?? [], peers: {} } }
 }

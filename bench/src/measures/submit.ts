@@ -5,7 +5,7 @@ import { ifThere, type Measure } from './ground.ts'
 
 const ONE_BY_ONE = 400
 const IN_FLIGHT = 50
-const MANY = 4_000
+const MANY = 6_000
 
 /** Single durable submits to an idle hub, fifty at a time and one at a time, from one Node process for all; the many come first, because V8 compiles what it sees often, and a few hundred single requests are not. */
 export const measureSubmits: Measure = async stage => {
@@ -20,7 +20,7 @@ export const measureSubmits: Measure = async stage => {
         { name: 'client', run: () => rateOf(MANY, IN_FLIGHT, () => hub.client.submit(spec)) },
         ...ifThere(bull, 'BullMQ', peer => rateOf(MANY, IN_FLIGHT, () => peer.submit())),
       ],
-      { rounds: 9, budgetMs: 7_000, warmUpMs: 4_000 },
+      { rounds: 9, budgetMs: 7_000, warmUpMs: 3_500 },
     )
     const oneByOne = await race(
       [
