@@ -3,7 +3,7 @@ import ctypes
 import os
 
 STAGE = "/sys/kernel"  # exists everywhere, is walkable, and no program's folder is ever below it
-RDONLY, NOSUID, NODEV, REMOUNT, BIND, RECURSIVE, SLAVE = 0x1, 0x2, 0x4, 0x20, 0x1000, 0x4000, 0x80000
+RDONLY, NOSUID, NODEV, REMOUNT, BIND, RECURSIVE, PRIVATE, SLAVE = 0x1, 0x2, 0x4, 0x20, 0x1000, 0x4000, 0x40000, 0x80000
 NEW_MOUNTS, DETACH, MOUNT_SETATTR, AT_RECURSIVE = 0x20000, 0x2, 442, 0x8000
 LIBC = ctypes.CDLL(None, use_errno=True)
 

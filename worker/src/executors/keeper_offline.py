@@ -23,13 +23,13 @@ class OfflineNetwork:
         self.outside = self.inside = None
 
     def make(self):
-        """False where the kernel does not allow it."""
-        if self.inside is None:
+        """False where the kernel does not allow it, as it did not the first time."""
+        if self.outside is None:
             self.outside = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
             if LIBC.unshare(NEW_NETWORK) == 0:
                 try:
-                    bring_up_loopback()
-                    self.inside = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+                    if prepare_loopback():
+                        self.inside = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
                 finally:
                     enter(self.outside)
         return self.inside is not None
@@ -48,8 +48,8 @@ def enter(network):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "a network of the keeper's own")
 
 
-def bring_up_loopback():
-    """A port whose last connection was closed is free for the next program at once."""
+def prepare_loopback():
+    """Up, and with ports that are free at once when their last connection was closed; False where that cannot be had."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as kernel:
-        fcntl.ioctl(kernel, SET_FLAGS, struct.pack("16sh14x", b"lo", IS_UP))
-    tried(write, "/proc/sys/net/ipv4/tcp_max_tw_buckets", 0)
+        is_up = tried(fcntl.ioctl, kernel, SET_FLAGS, struct.pack("16sh14x", b"lo", IS_UP))
+    return is_up and tried(write, "/proc/sys/net/ipv4/tcp_max_tw_buckets", 0)

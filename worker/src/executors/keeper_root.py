@@ -1,7 +1,7 @@
 """What every sandbox shows of this machine, put together once by a root keeper: a mount that bubblewrap makes itself costs it as much as a tenth of its start."""
 import os
 
-from keeper_mounts import BIND, NODEV, NOSUID, RDONLY, RECURSIVE, REMOUNT, STAGE, drop_mount, mount, restrict
+from keeper_mounts import BIND, NODEV, NOSUID, PRIVATE, RDONLY, RECURSIVE, REMOUNT, STAGE, drop_mount, mount, restrict
 
 ROOT = f"{STAGE}/root"
 PLACES = ["dev", "proc", "tmp", "work"]  # where mounts of each program's own go
@@ -24,9 +24,10 @@ class StandingRoot:
         return ["--dev-bind", ROOT, "/"] if self.is_whole else None
 
     def make(self, system):
-        """Each mount is as closed as bubblewrap would make it, which finds nothing left to do."""
+        """Each mount is as closed as bubblewrap would make it, which finds nothing left to do; none is added later."""
         drop_mount(ROOT)
         os.makedirs(ROOT, exist_ok=True)
+        own_mask = os.umask(0o022)
         try:
             mount("tmpfs", ROOT, "tmpfs", 0, "mode=0755")
             for place in PLACES:
@@ -35,9 +36,13 @@ class StandingRoot:
                 add(option)
             restrict(ROOT, RDONLY | NOSUID | NODEV)
             make_devices(f"{ROOT}/dev")
+            mount(None, ROOT, None, RECURSIVE | PRIVATE, None)
             return True
         except OSError:
+            drop_mount(ROOT)
             return False
+        finally:
+            os.umask(own_mask)
 
 
 def which(path):
@@ -54,14 +59,14 @@ def add(option):
     if kind == "--dev" or (kind == "--ro-bind-try" and not os.path.exists(words[0])):
         return None
     if kind == "--dir":
-        return os.makedirs(place, 0o755, exist_ok=True)
-    os.makedirs(os.path.dirname(place), 0o755, exist_ok=True)
+        return os.makedirs(place, exist_ok=True)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
     return {"--symlink": os.symlink, "text": put}.get(kind, show)(words[0], place)
 
 
 def show(path, place):
     if os.path.isdir(path):
-        os.makedirs(place, 0o755, exist_ok=True)
+        os.makedirs(place, exist_ok=True)
     else:
         put("", place)
     mount(path, place, None, BIND | RECURSIVE, None)
@@ -70,7 +75,6 @@ def show(path, place):
 def put(text, place):
     with open(place, "w", encoding="utf-8") as file:
         file.write(text)
-    os.chmod(place, 0o644)
 
 
 def make_devices(place):

@@ -38,6 +38,7 @@ sys.path.insert(0, sys.argv[1])
 from keeper_mounts import open_stage
 from keeper_root import ROOT, StandingRoot
 os.chdir(sys.argv[2])
+os.umask(0o077)
 def put(text):
     with open("next", "w") as file:
         file.write(text)
@@ -52,7 +53,7 @@ root = StandingRoot()
 put("before")
 first, again = seen(root), seen(root)
 put("after")
-print(first[0], first == again, seen(root)[0], sorted(os.listdir(ROOT + "/etc")))
+print(first[0], first == again, seen(root)[0], sorted(os.listdir(ROOT + "/etc")), oct(os.stat(ROOT + "/etc").st_mode), oct(os.umask(0)))
 `
 
 describe('a sandboxed program', () => {
@@ -229,12 +230,15 @@ describe('a machine without the tools', () => {
     await bench.close()
   })
 
-  it.runIf(process.getuid?.() === 0)('shows what is there now, also when it was replaced meanwhile', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'stoker-root-'))
-    const { stdout, stderr } = spawnSync(PYTHON, ['-c', REPLACE, import.meta.dirname, folder], { encoding: 'utf8' })
-    await rm(folder, { recursive: true })
-    expect([stdout, stderr]).toEqual(["before True after ['shown']\n", ''])
-  })
+  it.runIf(process.getuid?.() === 0)(
+    'shows what is there now, also when it was replaced meanwhile, to everyone whatever the mask of the worker',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'stoker-root-'))
+      const { stdout, stderr } = spawnSync(PYTHON, ['-c', REPLACE, import.meta.dirname, folder], { encoding: 'utf8' })
+      await rm(folder, { recursive: true })
+      expect([stdout, stderr]).toEqual(["before True after ['shown'] 0o40755 0o77\n", ''])
+    },
+  )
 
   it('is probed as unable, with the reason', async () => {
     const probe = await probeSandbox({ python: PYTHON, toolPath: '/no/tools' })
