@@ -1,5 +1,8 @@
 import { Client } from 'undici'
 
+/** No timer for each request: the peers' clients have none either. */
+const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 }
+
 /** A client without our library: one request per job over kept connections, by the HTTP client of Node's own makers, as the peers have their makers' clients. Whoever submits has a connection for himself meanwhile. */
 export class PlainHttp {
   readonly #url: string
@@ -13,7 +16,7 @@ export class PlainHttp {
 
   /** Resolves with the answer once the hub says that the job is durable. */
   async submit(spec: object): Promise<string> {
-    const connection = this.#free.pop() ?? new Client(this.#url)
+    const connection = this.#free.pop() ?? new Client(this.#url, UNTIMED)
     const { statusCode, body } = await connection.request({
       path: '/api/v1/jobs',
       method: 'POST',
