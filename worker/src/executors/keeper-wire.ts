@@ -19,7 +19,7 @@ export interface KeeperContainer {
 /** Besides bubblewrap's own options: `staged, bind, path, place` for a path its user may not be able to walk to, `text, content, place`, and `secret, base64, place`. */
 interface Sandbox {
   readonly options: readonly (readonly string[])[]
-  /** Which of these, from one to before another, are the same for all programs of this machine; null where they cannot be made once for all. */
+  /** Which of these, from one to before another, are much the same for all programs of this machine; null where they cannot be made once for several. */
   readonly system: readonly [number, number] | null
   readonly uid: number | null
   readonly internet: boolean

@@ -1,9 +1,12 @@
 """What every sandbox shows of this machine, put together once by a root keeper: a mount that bubblewrap makes itself costs it as much as a tenth of its start."""
+import errno
 import os
 
 from keeper_mounts import BIND, NODEV, NOSUID, PRIVATE, RDONLY, RECURSIVE, REMOUNT, STAGE, drop_mount, mount, restrict
 
 ROOT = f"{STAGE}/root"
+SHOWN = ["--ro-bind", "--ro-bind-try", "staged"]
+CLOSED = RDONLY | NOSUID | NODEV
 PLACES = ["dev", "proc", "tmp", "work"]  # where mounts of each program's own go
 NODES = ["null", "zero", "full", "random", "urandom", "tty"]
 NODE_LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
@@ -18,7 +21,7 @@ class StandingRoot:
 
     def option(self, system):
         """Shows at once what these options of bubblewrap show one by one; None where the kernel does not allow it."""
-        facts = [system, [which(option[1]) for option in system if option[0].startswith("--ro-bind")]]
+        facts = [system, [which(option[-2]) for option in system if option[0] in SHOWN]]
         if facts != self.made_of:
             self.made_of, self.is_whole = facts, self.make(system)
         return ["--dev-bind", ROOT, "/"] if self.is_whole else None
@@ -34,7 +37,7 @@ class StandingRoot:
                 os.mkdir(f"{ROOT}/{place}")
             for option in system:
                 add(option)
-            restrict(ROOT, RDONLY | NOSUID | NODEV)
+            restrict(ROOT, CLOSED)
             make_devices(f"{ROOT}/dev")
             mount(None, ROOT, None, RECURSIVE | PRIVATE, None)
             return True
@@ -46,11 +49,12 @@ class StandingRoot:
 
 
 def which(path):
+    """A mount shows whatever comes into the same folder or file, and not another one by its name."""
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+    return found.st_dev, found.st_ino
 
 
 def add(option):
@@ -60,20 +64,31 @@ def add(option):
         return None
     if kind == "--dir":
         return os.makedirs(place, exist_ok=True)
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    return {"--symlink": os.symlink, "text": put}.get(kind, show)(words[0], place)
+    os.makedirs(within(os.path.dirname(place)), exist_ok=True)
+    if kind in ("--symlink", "text"):
+        return (os.symlink if kind == "--symlink" else put)(words[0], place)
+    show(words[-2], within(place))
+    return restrict(place, CLOSED)
+
+
+def within(place):
+    """Nothing is made where a link of the machine leads."""
+    if not os.path.realpath(place).startswith(f"{ROOT}/"):
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), place)
+    return place
 
 
 def show(path, place):
-    if os.path.isdir(path):
-        os.makedirs(place, exist_ok=True)
-    else:
-        put("", place)
+    if not os.path.exists(place):
+        if os.path.isdir(path):
+            os.mkdir(place)
+        else:
+            put("", place)
     mount(path, place, None, BIND | RECURSIVE, None)
 
 
 def put(text, place):
-    with open(place, "w", encoding="utf-8") as file:
+    with open(place, "x", encoding="utf-8") as file:
         file.write(text)
 
 

@@ -44,7 +44,7 @@ def put(text):
         file.write(text)
     os.rename("next", "shown")
 def seen(root):
-    root.option([["--ro-bind", os.path.abspath("shown"), "/etc/shown"], ["--ro-bind-try", "/nowhere", "/etc/nowhere"], ["--dev", "/dev"]])
+    root.option([["staged", "--ro-bind", os.path.abspath("shown"), "/etc/shown"], ["--ro-bind-try", "/nowhere", "/etc/nowhere"], ["--dev", "/dev"]])
     made = os.stat(ROOT).st_ctime_ns
     with open(ROOT + "/etc/shown") as file:
         return file.read(), made
@@ -104,7 +104,8 @@ describe('a sandboxed program', () => {
     const script =
       'ls -d / /*; ls /dev /etc /etc/ssl; cat /etc/passwd /etc/hosts; for f in / /etc /dev /usr /dev/pts; do touch $f/x 2>/dev/null && echo $f; done; echo to >/dev/null && wc -c </dev/null && head -c 9 /dev/zero | wc -c'
     const once = await sh(script)
-    expect(await sh(script, { visiblePaths: ['/usr/lib'] })).toBe(once)
+    expect(await sh(script, { visiblePaths: [bench.root] })).toBe(once)
+    expect(await sh(script, { visiblePaths: ['/usr/lib', '/usr/bin/env'] })).toBe(once)
     expect(once.endsWith('0\n9\n')).toBe(true)
   })
 

@@ -72,6 +72,9 @@ export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): S
     ...Object.entries(order.env).map(([name, value]) => ['--setenv', name, value]),
     ...closed,
   ]
+  const isPlain = hasOnlyItsPlaces(order)
+  const [early, late] = isPlain ? [order.visiblePaths.filter(isApart), []] : [[], order.visiblePaths]
+  const system = [...shown, ...early.map(visible)]
   const after = [
     ...nameServers(order),
     ['--proc', '/proc'],
@@ -79,15 +82,15 @@ export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): S
     ...inMemory('/dev/shm', order),
     ['--remount-ro', '/dev'],
     ...inMemory('/tmp', order),
-    ...order.visiblePaths.filter(path => !isInWork(path)).map(visible),
+    ...late.filter(path => !isInWork(path)).map(visible),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
     ...order.visiblePaths.filter(isInWork).map(visible),
     ...secretFiles(order),
     ['--remount-ro', '/'],
     ['--chdir', '/work'],
   ]
-  const system = hasOnlyItsPlaces(order) ? ([before.length, before.length + shown.length] as const) : null
-  return { options: [...before, ...shown, ...after], system }
+  const range = [before.length, before.length + system.length] as const
+  return { options: [...before, ...system, ...after], system: isPlain ? range : null }
 }
 
 interface SandboxOptions {
@@ -98,7 +101,12 @@ interface SandboxOptions {
 /** Whether all that is mounted for this order alone goes where every sandbox has a place for it. */
 function hasOnlyItsPlaces({ network, devices, visiblePaths, secrets }: LaunchOrder): boolean {
   const hasSecrets = secrets !== null && secrets.files.length > 0
-  return network === 'none' && devices.length === 0 && visiblePaths.every(isInWork) && !hasSecrets
+  return (
+    network === 'none' &&
+    devices.length === 0 &&
+    visiblePaths.every(path => isApart(path) || isInWork(path)) &&
+    !hasSecrets
+  )
 }
 
 /** Files in memory count as memory nowhere but in a cgroup, so each such folder has a size. */
@@ -144,6 +152,11 @@ async function showLibraries(path: string): Promise<Options> {
 async function showIfPresent(path: string): Promise<Options> {
   const stat = await lstat(path).catch(() => null)
   return stat === null ? [] : [['--ro-bind-try', path, path]]
+}
+
+/** Not where each sandbox has something of its own, which would hide it. */
+function isApart(path: string): boolean {
+  return !['/work/', '/tmp/', '/dev/', '/proc/', '/run/'].some(place => `${path}/`.startsWith(place))
 }
 
 /** On a machine with a /work of its own: the program's folder is put there and would hide it. */
