@@ -1,7 +1,7 @@
 import type { Connection } from './connection.ts'
 
-/** The log is folded into the database at about 16 MiB: rarely enough that a page changed often is copied once. */
-const CHECKPOINT_PAGES = 4_000
+/** The log is folded into the database at about 14 MiB, rarely enough that a page changed often is copied once; when it grows by as much again meanwhile, commits wait. */
+const CHECKPOINT_PAGES = 3_500
 
 /** Where a commit folds the log itself (128 MiB), should nobody come to it. */
 export const BACKSTOP_PAGES = 32_000

@@ -184,7 +184,7 @@ it('keeps its log short under small commits without end', async () => {
     if (n % 10 === 0) longest = Math.max(longest, (await stat(`${file}-wal`)).size)
   }
   await store.close()
-  expect(longest).toBeLessThan(40 * 2 ** 20)
+  expect(longest).toBeLessThan(32 * 2 ** 20)
 })
 
 it('lets a guest see every commit but never continue from a stale end', async () => {
