@@ -4,14 +4,12 @@ import { simulate } from './command.ts'
 import type { SimOptions } from './run.ts'
 import { runSeed } from './run-seed.ts'
 
-/** What threads would run runs here, one after the other, last first. */
+/** What threads would run at once runs here in turn. */
+const inTurn = async (seeds: readonly SimOptions[]) => seeds.map(runSeed)
+
 async function ask(...args: string[]): Promise<{ readonly code: number; readonly text: string }> {
   const said: string[] = []
-  const code = await simulate(
-    args,
-    text => said.push(text),
-    async seeds => seeds.toReversed().map(runSeed).toReversed(),
-  )
+  const code = await simulate(args, text => said.push(text), inTurn)
   return { code, text: said.join('\n') }
 }
 
@@ -24,7 +22,7 @@ it('reports figures of one seed', async () => {
 })
 
 it('runs seeds at once with more threads than one, and one after the other without', async () => {
-  const sideBySide = vi.fn(async (seeds: readonly SimOptions[]) => seeds.map(runSeed))
+  const sideBySide = vi.fn(inTurn)
   const run = (...args: string[]) => simulate(['--jobs', '5', ...args], () => {}, sideBySide)
   await run('--seeds', '3', '--threads', '1')
   await run('--seeds', '1', '--threads', '8')
