@@ -2,7 +2,6 @@
 
 runner -removed-> over; runner killed -> remover, which ends and removes what the runner left -> over.
 """
-import ctypes
 import json
 import os
 import select
@@ -15,6 +14,7 @@ from container_engine import remove_launched
 from container_gauge import kill_all, sample
 from container_runner import ContainerRun
 from keeper_launch import SWEEP_AGAIN_S, Launch, Refused, signal_of
+from keeper_libc import LIBC
 from keeper_tree import send_signal
 
 DIE_WITH_PARENT = 1
@@ -151,7 +151,7 @@ def fork(action):
     status = 1
     try:
         signal.set_wakeup_fd(-1)
-        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        LIBC.prctl(DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
         if os.getppid() == keeper:
             os.setsid()
             action()

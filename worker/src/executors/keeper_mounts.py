@@ -2,10 +2,11 @@
 import ctypes
 import os
 
+from keeper_libc import LIBC, demand
+
 STAGE = "/sys/kernel"  # exists everywhere, is walkable, and no program's folder is ever below it
 RDONLY, NOSUID, NODEV, REMOUNT, BIND, RECURSIVE, PRIVATE, SLAVE = 0x1, 0x2, 0x4, 0x20, 0x1000, 0x4000, 0x40000, 0x80000
-NEW_MOUNTS, DETACH, MOUNT_SETATTR, AT_RECURSIVE = 0x20000, 0x2, 442, 0x8000
-LIBC = ctypes.CDLL(None, use_errno=True)
+NEW_MOUNTS, DETACH, MOUNT_SETATTR, AT_FDCWD, AT_RECURSIVE = 0x20000, 0x2, 442, -100, 0x8000
 
 
 def open_stage():
@@ -22,8 +23,7 @@ def open_stage():
 
 def mount(source, target, kind, flags, data):
     texts = [text and text.encode() for text in (source, target, kind, data)]
-    if LIBC.mount(*texts[:3], ctypes.c_ulong(flags), texts[3]) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), source or target)
+    demand(LIBC.mount(*texts[:3], ctypes.c_ulong(flags), texts[3]), source or target)
 
 
 def drop_mount(target):
@@ -35,5 +35,5 @@ def restrict(target, attributes):
     """For a mount and all below it, by a call that kernels have since 5.12."""
     wanted = (ctypes.c_uint64 * 4)(attributes)
     size = ctypes.c_size_t(ctypes.sizeof(wanted))
-    if LIBC.syscall(ctypes.c_long(MOUNT_SETATTR), -100, target.encode(), ctypes.c_uint(AT_RECURSIVE), wanted, size) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), target)
+    asked = [ctypes.c_long(MOUNT_SETATTR), AT_FDCWD, target.encode(), ctypes.c_uint(AT_RECURSIVE), wanted, size]
+    demand(LIBC.syscall(*asked), target)

@@ -1,16 +1,15 @@
 """The network of programs that have none: a loopback, and nothing else."""
 import contextlib
-import ctypes
 import fcntl
 import os
 import socket
 import struct
 
+from keeper_libc import LIBC, enter
 from keeper_tree import tried, write
 
 NEW_NETWORK = 0x40000000
 SET_FLAGS, IS_UP = 0x8914, 0x1
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class OfflineNetwork:
@@ -41,11 +40,6 @@ class OfflineNetwork:
             yield
         finally:
             enter(self.outside)
-
-
-def enter(network):
-    if LIBC.setns(network, NEW_NETWORK) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), "a network of the keeper's own")
 
 
 def prepare_loopback():

@@ -37,7 +37,7 @@ class StandingRoot:
                 os.mkdir(f"{ROOT}/{place}")
             for option in system:
                 add(option)
-            restrict(ROOT, CLOSED)
+            mount(None, ROOT, None, REMOUNT | BIND | CLOSED, None)
             make_devices(f"{ROOT}/dev")
             mount(None, ROOT, None, RECURSIVE | PRIVATE, None)
             return True

@@ -1,10 +1,10 @@
 """What `network: internet` does not mean: the worker's own machine by any of its addresses, its neighbours, and the
 address at which clouds hand out credentials. Routes of a namespace hold for all in it, who cannot change them."""
-import ctypes
 import os
 import socket
 import struct
 
+from keeper_libc import enter
 from keeper_tree import read
 
 NOT_THE_INTERNET = ["10.0.0.0/8", "100.64.0.0/10", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16"]
@@ -31,20 +31,13 @@ def close_off(net, user):
     if pid == 0:
         status = 1
         try:
-            enter(user if os.getuid() != 0 else None, net)
+            enter(*([user] if os.getuid() != 0 else []), net)
             with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
                 status = max(prohibit(kernel, *route.split("/")) for route in routes)
         finally:
             os._exit(status)
     if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0:
         raise OSError(0, "its routes to private addresses could not be closed")
-
-
-def enter(*namespaces):
-    libc = ctypes.CDLL(None, use_errno=True)
-    for fd in namespaces:
-        if fd is not None and libc.setns(fd, 0) != 0:
-            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def prohibit(kernel, address, bits):

@@ -1,7 +1,8 @@
 """Process trees: finding all of one, killing all of it, and what it uses."""
-import ctypes
 import os
 import signal
+
+from keeper_libc import LIBC
 
 
 def read(path):
@@ -54,7 +55,7 @@ def identity(pid):
 
 
 def become_subreaper():
-    ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
+    LIBC.prctl(36, 1, 0, 0, 0)
 
 
 def wake_on_child():

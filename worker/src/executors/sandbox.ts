@@ -73,8 +73,8 @@ export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): S
     ...closed,
   ]
   const isPlain = hasOnlyItsPlaces(order)
-  const [early, late] = isPlain ? [order.visiblePaths.filter(isApart), []] : [[], order.visiblePaths]
-  const system = [...shown, ...early.map(visible)]
+  const outside = order.visiblePaths.filter(path => !isInWork(path)).map(visible)
+  const system = isPlain ? [...shown, ...outside] : shown
   const after = [
     ...nameServers(order),
     ['--proc', '/proc'],
@@ -82,7 +82,7 @@ export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): S
     ...inMemory('/dev/shm', order),
     ['--remount-ro', '/dev'],
     ...inMemory('/tmp', order),
-    ...late.filter(path => !isInWork(path)).map(visible),
+    ...(isPlain ? [] : outside),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
     ...order.visiblePaths.filter(isInWork).map(visible),
     ...secretFiles(order),
@@ -101,12 +101,7 @@ interface SandboxOptions {
 /** Whether all that is mounted for this order alone goes where every sandbox has a place for it. */
 function hasOnlyItsPlaces({ network, devices, visiblePaths, secrets }: LaunchOrder): boolean {
   const hasSecrets = secrets !== null && secrets.files.length > 0
-  return (
-    network === 'none' &&
-    devices.length === 0 &&
-    visiblePaths.every(path => isApart(path) || isInWork(path)) &&
-    !hasSecrets
-  )
+  return network === 'none' && devices.length === 0 && !visiblePaths.some(isInOwnPlace) && !hasSecrets
 }
 
 /** Files in memory count as memory nowhere but in a cgroup, so each such folder has a size. */
@@ -154,9 +149,9 @@ async function showIfPresent(path: string): Promise<Options> {
   return stat === null ? [] : [['--ro-bind-try', path, path]]
 }
 
-/** Not where each sandbox has something of its own, which would hide it. */
-function isApart(path: string): boolean {
-  return !['/work/', '/tmp/', '/dev/', '/proc/', '/run/'].some(place => `${path}/`.startsWith(place))
+/** Where each sandbox has something of its own, which would hide what was there before. */
+function isInOwnPlace(path: string): boolean {
+  return ['/dev/', '/proc/', '/run/', '/tmp/'].some(place => `${path}/`.startsWith(place))
 }
 
 /** On a machine with a /work of its own: the program's folder is put there and would hide it. */
