@@ -2,7 +2,8 @@ import { Problem, Refused } from '@stoker/protocol'
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { Bell } from '../serving/bell.ts'
-import { EVENT_STREAM, PING_MS, pingText } from '../serving/sse.ts'
+import { SignsOfLife } from '../serving/signs-of-life.ts'
+import { EVENT_STREAM, pingText } from '../serving/sse.ts'
 import { type Caller, callerOf, guard } from './auth.ts'
 import type { Api, RouteContext } from './context.ts'
 import { feedEvents } from './feed-view.ts'
@@ -46,13 +47,15 @@ async function* feed(
   const { engine, queries, names } = context
   const bell = new Bell()
   const unsubscribe = engine.onCommit(bell.ring)
+  const signs = new SignsOfLife()
   let n = after
   try {
     while (!signal.aborted) {
+      if (signs.isDue()) yield pingText(String(n))
       const rows = await queries.journalAfter(n, ROWS_A_LOOK)
       const [first] = rows
       if (first === undefined) {
-        if (!(await bell.wait(PING_MS, signal))) yield pingText(String(n))
+        await bell.wait(signs.nextInMs, signal)
         continue
       }
       if (first.n !== n + 1) return

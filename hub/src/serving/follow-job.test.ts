@@ -1,5 +1,5 @@
 import type { JobRow } from '@stoker/protocol'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { OutputPage, Streams } from '../outputs/port.ts'
 import { BEGINNING, followJob } from './follow-job.ts'
 
@@ -20,6 +20,40 @@ function aFlood() {
   }
   return { row: row as unknown as JobRow, ports: ports as unknown as Parameters<typeof followJob>[0] }
 }
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+it('shows that it goes on while there is news that says nothing, such as progress that is none', async () => {
+  vi.useFakeTimers()
+  const row = { seq: 1, id: 'j', state: 'running', attempts: 1, attemptEpoch: 1, attemptState: 'running' }
+  let progressed = () => {}
+  const ports = {
+    queries: { jobById: async () => row },
+    watch: {
+      add: (_seq: number, watcher: { progressed: () => void }) => {
+        progressed = watcher.progressed
+        return () => {}
+      },
+    },
+  } as unknown as Parameters<typeof followJob>[0]
+  const stop = new AbortController()
+  const from = { attempt: 1, offsets: BEGINNING, hasOutput: false }
+  const seen: string[] = []
+  const following = (async () => {
+    for await (const { kind } of followJob(ports, row as unknown as JobRow, from, stop.signal)) seen.push(kind)
+  })()
+  for (let beat = 0; beat < 6; beat += 1) {
+    await vi.advanceTimersByTimeAsync(10_000)
+    progressed()
+  }
+  await vi.advanceTimersByTimeAsync(1_500)
+  stop.abort()
+  await following
+  expect(seen.filter(kind => kind === 'quiet')).toHaveLength(4)
+  expect(seen.filter(kind => kind === 'progress')).toHaveLength(6)
+})
 
 it('lets everybody else have a turn between the pieces of a flood', async () => {
   const { row, ports } = aFlood()

@@ -6,7 +6,7 @@ import { atMostEvery } from './at-most-every.ts'
 import { Bell } from './bell.ts'
 import type { JobWatch } from './job-watch.ts'
 import { OutputFollower } from './output-follower.ts'
-import { PING_MS } from './sse.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 
 const PROGRESS_PAUSE_MS = 1000
 /** Above this a reader takes a noticeable part of a millisecond: everybody else comes first, then its next piece. */
@@ -19,6 +19,7 @@ export type JobNews =
   | { readonly kind: 'progress'; readonly row: JobRow }
   | { readonly kind: 'output'; readonly attempt: number; readonly pieces: readonly OutputPiece[] }
   | { readonly kind: 'over'; readonly attempt: number; readonly row: JobRow }
+  /** Comes again and again, whatever else does: news may be nothing that a reader is told. */
   | { readonly kind: 'quiet' }
   | { readonly kind: 'end'; readonly row: JobRow }
 
@@ -58,8 +59,10 @@ export async function* followJob(
   let row = known
   let { attempt, offsets } = from
   let output: OutputFollower | null = null
+  const signs = new SignsOfLife()
   try {
     while (!signal.aborted) {
+      if (signs.isDue()) yield { kind: 'quiet' }
       if (isChanged) {
         isChanged = false
         hasProgress = false
@@ -90,7 +93,7 @@ export async function* followJob(
         yield { kind: 'output', attempt, pieces }
         if (isMuch(pieces)) await nextTurn()
       } else if (isTerminal(row.state)) return yield { kind: 'end', row }
-      else if (!(await bell.wait(PING_MS, signal))) yield { kind: 'quiet' }
+      else await bell.wait(signs.nextInMs, signal)
     }
   } finally {
     unwatch()
