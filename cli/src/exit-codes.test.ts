@@ -24,6 +24,7 @@ test.each([
   [{ status: 403, code: 'auth.forbidden' }, 4],
   [{ status: 422, code: 'job.unschedulable' }, 6],
   [{ status: 400, code: 'spec.invalid' }, 2],
+  [{ status: 400, code: 'request.invalid' }, 2],
   [{ status: 507, code: 'disk.full' }, 1],
 ])('the problem %o exits with %i', (problem, code) => {
   expect(exitCodeOfProblem(problem)).toBe(code)

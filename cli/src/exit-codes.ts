@@ -21,7 +21,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 /** What a problem of the hub means for a script. */
 export function exitCodeOfProblem(problem: { readonly status: number; readonly code: string }): ExitCode {
   if (problem.code === 'job.unschedulable') return EXIT.unschedulable
-  if (problem.code === 'spec.invalid') return EXIT.usage
+  if (problem.status === 400) return EXIT.usage
   if (problem.status === 404) return EXIT.notFound
   return problem.status === 401 || problem.status === 403 ? EXIT.notAllowed : EXIT.error
 }

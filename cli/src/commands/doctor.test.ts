@@ -81,3 +81,7 @@ test.each([
 ])('a hub that says %s when it is 00:00:10 is %s', (date, level) => {
   expect(clockFinding(date, AT, 20).level).toBe(level)
 })
+
+test('clocks are said to agree as well as can be known', () => {
+  expect(clockFinding('Thu, 01 Jan 2026 00:00:08 GMT', AT, 20).text).toBe('clocks are at most 2.0 s apart')
+})

@@ -13,7 +13,8 @@ export function clockFinding(date: string | null, askedAt: number, tookMs: numbe
   const difference = hubTime + TICK_MS / 2 - (askedAt + tookMs / 2)
   const unknown = TICK_MS / 2 + tookMs / 2
   const apart = Math.max(0, Math.abs(difference) - unknown)
-  if (apart < STRANGE_MS) return ok('clock', `clocks agree to ${formatDuration(unknown)}`)
+  if (apart < STRANGE_MS)
+    return ok('clock', `clocks are at most ${formatDuration(Math.abs(difference) + unknown)} apart`)
   const text = `the hub's clock is ${formatDuration(Math.abs(difference))} ${difference > 0 ? 'ahead' : 'behind'}`
   const todo = 'synchronise both machines: timedatectl set-ntp true'
   return { check: 'clock', level: apart > WRONG_MS ? 'bad' : 'warn', text, todo }
