@@ -38,6 +38,27 @@ test('a program behind -- is sent as it is and its output comes out where it was
   expect(stderr).toBe(`job ${[...hub().jobs.keys()][0]}\nwarn\nsucceeded\n`)
 })
 
+const part = (text: string, stream = 'stdout') => sse('logs', { attempt: 1, stream, log: text, open: true })
+
+test('a line that comes in parts is shown part by part, and is one line', async () => {
+  play([log('a'), part('10%\r'), part('50%\r'), log('done'), part('e', 'stderr'), log('rr', 'stderr'), log('b')], {
+    state: 'succeeded',
+    exitCode: 0,
+  })
+  const { stdout, stderr } = await stoker(['run', '--', 'x'])
+  expect(stdout).toBe('a\n10%\r50%\rdone\nb\n')
+  expect(stderr).toContain('\nerr\n')
+})
+
+test('on a terminal nothing is written over a progress bar of the other stream', async () => {
+  play([part('60%\r', 'stderr'), log('done')], { state: 'succeeded', exitCode: 0 })
+  const { stdout, stderr } = await stoker(['run', '--', 'x'], { columns: 80 })
+  expect({ stdout, stderr }).toMatchObject({
+    stdout: expect.stringContaining('done'),
+    stderr: expect.stringContaining('60%\r\n'),
+  })
+})
+
 test.each([
   [
     { state: 'failed', exitCode: 42, reason: 'exited with code 42\nTraceback' } as const,

@@ -67,13 +67,20 @@ function show(event: JobEvent, screen: Screen, { stdout, stderr }: FollowJobOpti
   const { data } = event
   const out = data.stream === 'stderr' ? stderr : stdout
   if (out === null) return
-  if (event.event === 'logs') screen.line(out, textOf(data.log ?? data.message) ?? JSON.stringify(data))
+  if (event.event === 'logs') showLog(data, out, screen)
   if (event.event === 'text_delta')
     screen.raw(out, pieces.add(textOf(data.delta ?? data.text ?? data.text_delta) ?? ''))
   if (event.event !== 'text') return
   const { rest, isNew } = pieces.close(textOf(data.content ?? data.text) ?? JSON.stringify(data))
   if (isNew) screen.line(out, rest)
   else screen.raw(out, `${rest}\n`)
+}
+
+/** Of a line that comes in parts, such as a progress bar, each is shown as it comes. */
+function showLog(data: Readonly<Record<string, unknown>>, out: Out, screen: Screen): void {
+  const text = textOf(data.log ?? data.message) ?? JSON.stringify(data)
+  if (data.open === true) screen.part(out, text)
+  else screen.line(out, text)
 }
 
 function noteChange(before: Job | null, job: Job, note: (text: string) => void): void {

@@ -17,6 +17,8 @@ export class Screen {
   readonly #io: Io
   readonly #hasStatus: boolean
   readonly #midLine = new Set<Out>()
+  /** Those whose line is to be gone on with. */
+  readonly #open = new Set<Out>()
   #line: StatusLine = () => ''
   #drawn = ''
   #drawnAt = 0
@@ -28,13 +30,22 @@ export class Screen {
   }
 
   line(out: Out, text: string): void {
-    this.raw(out, `${this.#midLine.has(out) ? '\n' : ''}${text}\n`)
+    const isApart = this.#midLine.has(out) && !this.#open.has(out)
+    this.raw(out, `${isApart ? '\n' : ''}${text}\n`)
+  }
+
+  /** The next line goes on with it. */
+  part(out: Out, text: string): void {
+    this.raw(out, text)
+    this.#open.add(out)
   }
 
   raw(out: Out, text: string | Uint8Array): void {
     if (text.length === 0) return
     this.#erase()
+    if (out.isTTY) this.#endLines(other => other !== out)
     out.write(text)
+    this.#open.delete(out)
     if (endsLine(text)) this.#midLine.delete(out)
     else this.#midLine.add(out)
     this.#drawSoon()
@@ -62,9 +73,13 @@ export class Screen {
     this.#endLines()
   }
 
-  #endLines(): void {
-    for (const out of this.#midLine) if (out.isTTY) out.write('\n')
-    this.#midLine.clear()
+  /** On a terminal nothing is written behind half a line of something else. */
+  #endLines(isMeant: (out: Out) => boolean = () => true): void {
+    for (const out of [...this.#midLine].filter(isMeant)) {
+      if (out.isTTY) out.write('\n')
+      this.#midLine.delete(out)
+      this.#open.delete(out)
+    }
   }
 
   #drawSoon(): void {

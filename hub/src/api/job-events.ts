@@ -18,7 +18,7 @@ export function addJobEventsRoute(api: Api, context: RouteContext): void {
     schema: {
       summary: 'Follow a job: its changes and what its program says, to its end',
       description:
-        'Server-sent events. `job` has the job as it is now, first and after each change; `logs`, `text`, `text_delta`, `progress`, `worker`, `connection`, `checkpoint`, `artifact` and `finish` are the lines of the program; `end` has the ended job and is the last. Send `Last-Event-ID` to go on behind an event. With `output=false` only `job` and `end` come.',
+        'Server-sent events. `job` has the job as it is now, first and after each change; `logs`, `text`, `text_delta`, `progress`, `worker`, `connection`, `checkpoint`, `artifact` and `finish` are the lines of the program, and `logs` with `open` is a part of a line that goes on in the next `logs` of its stream; `end` has the ended job and is the last. Send `Last-Event-ID` to go on behind an event. With `output=false` only `job` and `end` come.',
       tags: ['jobs'],
       params: JobRef,
       querystring: EventsQuery,

@@ -20,11 +20,21 @@ test('the place behind a line does not count the half line of the other stream',
   )
 })
 
-test('a line too long for anyone is cut and says so, and the next one is whole', () => {
+test('a line too long for an event comes in parts, and none of it is lost', () => {
   const lines = new ProgramLines(START)
-  const long = new TextEncoder().encode(`${'x'.repeat(3 * 1024 * 1024)}\nnext\n`)
+  const long = new TextEncoder().encode(`${'y'.repeat(3 * 1024 * 1024)}\nnext\n`)
   const text = lines.push([{ stream: 'stdout', offset: 0, at: 1, bytes: long }])
-  expect(text.length).toBeLessThan(1.1 * 1024 * 1024)
-  expect(text).toMatch(/"truncated":true/)
-  expect(text).toMatch(/"log":"next".*\n\n$/)
+  expect(text.match(/y/g)).toHaveLength(3 * 1024 * 1024)
+  expect(text.match(/"open":true/g)).toHaveLength(2)
+  expect(text).toMatch(/"log":"next"(?!.*"open").*\n\n$/)
+})
+
+test('a progress bar is shown while it is drawn, and an event behind its last return is none', () => {
+  const lines = new ProgramLines(START)
+  const said = (text: string) =>
+    lines.push([{ stream: 'stdout', offset: 0, at: 1, bytes: new TextEncoder().encode(text) }])
+  expect(said('10%\r20%')).toMatch(/^event: logs\nid: 1\.4\.0\ndata: {"log":"10%\\r".*"open":true}\n\n$/)
+  const [last, after] = said('\r{"event":"finish","status":"completed"}\n').split('\n\n')
+  expect(last).toContain('"log":"20%\\r"')
+  expect(after).toMatch(/^event: logs\n.*\n.*finish/)
 })

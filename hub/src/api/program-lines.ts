@@ -1,4 +1,4 @@
-import { eventIn, type Line, LineSplitter, levelOf } from '@stoker/protocol'
+import { eventIn, levelOf, type ShownLine, ShownLines } from '@stoker/protocol'
 import type { OutputPiece, StreamName, StreamOffsets } from '../outputs/port.ts'
 import { eventText } from '../serving/sse.ts'
 import { isoTime } from './iso-time.ts'
@@ -20,24 +20,20 @@ export function parsePlace(text: string): OutputPlace | null {
   return { attempt: Number(attempt), offsets: { stdout: Number(stdout), stderr: Number(stderr) } }
 }
 
-/** One attempt's bytes as events. The place of each counts whole lines only, so a line that is half there is sent again, whole. */
+/** One attempt's bytes as events. The place of each counts only what was shown, so a line that is half there is sent again, whole. */
 export class ProgramLines {
   readonly #attempt: number
   readonly #behind: { stdout: number; stderr: number }
-  readonly #splitters: Readonly<Record<StreamName, LineSplitter>>
+  readonly #splitters: Readonly<Record<StreamName, ShownLines>>
   readonly #lastAt = { stdout: 0, stderr: 0 }
 
   constructor({ attempt, offsets }: OutputPlace) {
     this.#attempt = attempt
     this.#behind = { ...offsets }
-    const shown = { keepBlank: true }
-    this.#splitters = {
-      stdout: new LineSplitter(offsets.stdout, shown),
-      stderr: new LineSplitter(offsets.stderr, shown),
-    }
+    this.#splitters = { stdout: new ShownLines(offsets.stdout), stderr: new ShownLines(offsets.stderr) }
   }
 
-  /** The events of the lines that these pieces complete. */
+  /** The events of what these pieces complete. */
   push(pieces: readonly OutputPiece[]): string {
     return pieces
       .map(({ stream, at, bytes }) => {
@@ -53,18 +49,17 @@ export class ProgramLines {
   }
 
   /** What the hub knows wins over fields of the same name that the program sent. */
-  #events(stream: StreamName, lines: readonly Line[]): string {
+  #events(stream: StreamName, lines: readonly ShownLine[]): string {
     const attempt = this.#attempt
     const at = isoTime(this.#lastAt[stream])
     let texts = ''
-    for (const line of lines) {
-      const { text, endOffset, truncated } = line
+    for (const { text, endOffset, isOpen, goesOn } of lines) {
       this.#behind[stream] = endOffset
-      const said = eventIn(line, stream)
+      const said = eventIn({ text, truncated: isOpen || goesOn }, stream)
       // A log line is one literal: spread objects take eight times as long to write out, and most lines are these.
       const data =
         said === null
-          ? { log: text, level: levelOf(text), stream, attempt, at, truncated: truncated || undefined }
+          ? { log: text, level: levelOf(text), stream, attempt, at, open: isOpen || undefined }
           : { ...said.fields, attempt, stream, at }
       texts += eventText(said?.event ?? 'logs', JSON.stringify(data), placeText({ attempt, offsets: this.#behind }))
     }

@@ -1,8 +1,7 @@
+import { join, NEWLINE, wholeCharacters, withoutReturn } from './line-bytes.ts'
+
 /** What is read of a line unless someone says otherwise: a long event fits, a runaway line fills no memory. */
 export const MAX_LINE_BYTES = 1024 * 1024
-
-const NEWLINE = 10
-const CARRIAGE_RETURN = 13
 
 /** One line of output, with the byte offset just behind its newline: reading again from there continues without gap or repeat. */
 export interface Line {
@@ -75,31 +74,4 @@ export class LineSplitter {
     if (this.#keepBlank || text.trim() !== '')
       lines.push({ text, endOffset: this.#offset, truncated: this.#discarding })
   }
-}
-
-function withoutReturn(line: Uint8Array): number {
-  return line[line.length - 1] === CARRIAGE_RETURN ? line.length - 1 : line.length
-}
-
-/** How much of a cut line is left when the character that was cut goes too. */
-function wholeCharacters(line: Uint8Array): number {
-  let start = line.length - 1
-  while (start > line.length - 4 && isInside(line[start])) start -= 1
-  const first = line[start] ?? 0
-  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
-  return start + length > line.length ? start : line.length
-}
-
-function isInside(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80
-}
-
-function join(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
