@@ -12,7 +12,7 @@ const LAUNCHER = join(import.meta.dirname, '..', 'bin', 'stoker.js')
 
 test('the program runs as a process and its exit code is that of the command', async () => {
   const help = await run(process.execPath, ['--import', 'tsx', MAIN, '--help'])
-  expect(help.stdout).toContain('stoker run -- python3 train.py')
+  expect(help.stdout).toContain('stoker run --files . -- python3 train.py')
   const wrong = await run(process.execPath, ['--import', 'tsx', MAIN, 'lsit']).catch((error: unknown) => error)
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('Did you mean list?') })
 })

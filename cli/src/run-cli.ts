@@ -6,8 +6,8 @@ import type { Io } from './io.ts'
 
 const EXAMPLES = `
 Try:
-  stoker up                                a hub and a worker on this machine
-  stoker run -- python3 train.py           run a program and follow it
+  stoker up                                  a hub and a worker on this machine
+  stoker run --files . -- python3 train.py   run a program of this folder and follow it
   stoker run --gpus 1 --timeout 2h job.yaml
 
 Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 not allowed, 6 cannot be scheduled, 8 hub unreachable;

@@ -19,6 +19,11 @@ export interface SessionFilter {
   readonly cursor?: string | undefined
 }
 
+export interface StartSession {
+  /** Refuses a session that no known worker can run. */
+  readonly failFast?: boolean | undefined
+}
+
 /** What can be asked about sessions: programs that stay alive between tasks. */
 export function sessionCalls(caller: Caller) {
   const path = (id: string) => `/api/v1/sessions/${encodeURIComponent(id)}`
@@ -30,7 +35,8 @@ export function sessionCalls(caller: Caller) {
     headers: { 'idempotency-key': randomUUID() },
   })
   return {
-    startSession: (spec: NewSession): Promise<SessionView> => caller.json(make('/api/v1/sessions', spec), SessionView),
+    startSession: (spec: NewSession, { failFast }: StartSession = {}): Promise<SessionView> =>
+      caller.json(make(`/api/v1/sessions${failFast === true ? '?failFast=true' : ''}`, spec), SessionView),
     sessions: (filter: SessionFilter = {}): Promise<SessionPage> =>
       caller.json(
         { method: 'GET', path: `/api/v1/sessions${queryText({ ...filter })}`, repeatable: true },

@@ -254,3 +254,10 @@ test('contexts are kept for their owner only, tried before they are kept, and us
   expect((await stoker(['context', 'remove', 'two', '--json'], { env })).stdout).toContain('"current":null')
   expect(((await stat(join(home(), 'contexts.json'))).mode & 0o777).toString(8)).toBe('600')
 })
+
+test('a reason of several lines is shown line by line, and nothing in it moves the cursor', async () => {
+  const failed = { ...ended, state: 'failed', reason: 'exited with code 1\nTraceback\n  \u001b[2Joh\n' } as const
+  hub().jobs.set(failed.id, failed)
+  const { stdout } = await stoker(['show', failed.id])
+  expect(stdout).toMatch(/^why +exited with code 1\n {5,}Traceback\n {7,}�\[2Joh$/m)
+})

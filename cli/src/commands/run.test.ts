@@ -70,6 +70,11 @@ test.each([
     137,
     'failed (usually: killed from outside, often for lack of memory)\n',
   ],
+  [
+    { state: 'failed', signal: 'SIGKILL', reason: 'out of memory (limit 50 MB)' } as const,
+    137,
+    'failed: out of memory (limit 50 MB)\n',
+  ],
   [{ state: 'timed_out', reason: 'Task timeout exceeded' } as const, 124, 'timed_out: Task timeout exceeded\n'],
 ])('a job that ends as %o gives exit code %i', async (end, code, words) => {
   play([], end)

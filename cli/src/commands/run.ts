@@ -4,27 +4,29 @@ import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
-import { sendFiles } from '../files/send-files.ts'
+import { readySpec } from '../files/ready-spec.ts'
 import { takeOutputs } from '../files/take-outputs.ts'
-import { TransferLine } from '../files/transfer-line.ts'
+import { unsentFile } from '../files/unsent-file.ts'
 import { followToEnd, runView, stopOnSignal } from '../follow/run-to-end.ts'
 import { examples } from '../output/examples.ts'
 import { hint } from '../output/hints.ts'
 import { shortId } from '../output/job-words.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, type Printer, printerFor, withOutput } from '../output/printer.ts'
-import { wholeIds } from '../select/whole-ids.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
 import type { FoundSpec } from '../spec/read-specs.ts'
 import { specFromWords } from '../spec/spec-from-words.ts'
-import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
+import { type SpecOptions, withSubmitOptions } from '../spec/spec-options.ts'
 import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
 import { runGroup } from './run-group.ts'
+
+const UNSENT = (file: string) =>
+  `${file} of this folder was not sent; a job begins in an empty one: --files ${file} sends it, --files . all`
 
 type RunOptions = SpecOptions & SweepOptions & OutputOptions & { readonly detach?: boolean; readonly out?: string }
 
 export function define(command: Command, cli: Cli): void {
-  withOutput(withSweepOptions(withSpecOptions(command)))
+  withOutput(withSweepOptions(withSubmitOptions(command)))
     .usage(
       '[options] -- <program> [args...]\n       stoker run [options] <file>\n       stoker run [options] --preset <name>',
     )
@@ -33,7 +35,7 @@ export function define(command: Command, cli: Cli): void {
     .option('--out <folder>', 'where outputs are put at the end (here with --files ., else ./stoker-outputs/<job>)')
     .addHelpText(
       'after',
-      `${examples(['run -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --image python:3.11-slim -- python3 -V'], ['run --preset test-loading/inference --input topic=kites'], ['run --detach --name night -- make all'])}
+      `${examples(['run --files . -- python3 train.py --epochs 3'], ['run --gpus 1 --timeout 2h job.yaml'], ['run --image python:3.11-slim -- python3 -V'], ['run --preset test-loading/inference --input topic=kites'], ['run --detach --name night -- make all'])}
 
 Ctrl-C cancels the job and waits for its end; a second one leaves at once.`,
     )
@@ -47,14 +49,8 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
     if (isSweep(applySweepOptions(found.spec, options))) return startGroup(client, found, options, cli, out)
     const stop = stopOnSignal(cli, out)
     try {
-      const { spec, sent } = await sendFiles(
-        client,
-        found,
-        options.files ?? [],
-        cli.io.folder,
-        new TransferLine(cli.io),
-      )
-      const { id, unschedulable } = await submit(client, { ...found, spec }, options)
+      const { spec, sent } = await readySpec(client, found, options, cli.io)
+      const { id, unschedulable } = await client.submit(spec, { failFast: options.failFast }).catch(located(found))
       if (options.detach === true) {
         if (unschedulable !== null) out.note(`it waits: ${plainText(unschedulable)}`)
         out.show({ id, exitCode: null, job: null }, runView)
@@ -63,10 +59,12 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       }
       out.note(`job ${id}`)
       stop.submitted(client, id)
-      const hasOutputs =
-        options.output !== undefined || spec.outputs !== undefined || isProgram(options.type ?? spec.type)
+      const hasOutputs = spec.outputs !== undefined || isProgram(spec.type)
       const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
-      return await followToEnd(client, id, cli, out, stop.left, takeHome)
+      const code = await followToEnd(client, id, cli, out, stop.left, takeHome)
+      const unsent = code === EXIT.ok ? null : await unsentFile(spec, cli.io.folder)
+      if (unsent !== null) out.note(UNSENT(plainText(unsent)))
+      return code
     } finally {
       stop.release()
     }
@@ -78,20 +76,16 @@ function isProgram(type: unknown): boolean {
   return PROGRAM_TYPES.some(name => name === type)
 }
 
-async function submit(client: Client, found: FoundSpec, options: RunOptions) {
-  try {
-    const spec = applySpecOptions(found.spec, await wholeIds(client, options))
-    return await client.submit(spec, { failFast: options.failFast })
-  } catch (error) {
+function located(found: FoundSpec): (error: unknown) => never {
+  return error => {
     throw locateIssues(error, [found])
   }
 }
 
 async function startGroup(client: Client, found: FoundSpec, options: RunOptions, cli: Cli, out: Printer) {
-  const spec = applySweepOptions(applySpecOptions(found.spec, await wholeIds(client, options)), options)
-  const submitted = await client.submitAll([spec], { failFast: options.failFast }).catch((error: unknown) => {
-    throw locateIssues(error, [found])
-  })
+  const { spec } = await readySpec(client, found, options, cli.io)
+  const swept = applySweepOptions(spec, options)
+  const submitted = await client.submitAll([swept], { failFast: options.failFast }).catch(located(found))
   const [group] = submitted.groups
   if (group === undefined) throw new Error('a group was submitted, the hub answered none')
   if (options.detach !== true) return runGroup(client, group, cli, out)

@@ -99,6 +99,14 @@ test('a full session is told at once, and one that is not there exits with 3', a
   expect((await stoker(['session', 'show', '0c'])).code).toBe(3)
 })
 
+test('a word that is no end of an id is told how sessions are named, without a look', async () => {
+  expect(await stoker(['session', 'send', 'chat', 'x'])).toMatchObject({
+    code: 3,
+    stderr: 'stoker: "chat" names no session\n  a session is named by id, last digits, last, last~2, @NAME\n',
+  })
+  expect(hub().seen).toEqual([])
+})
+
 test('start sends what the command line says of the session', async () => {
   const bodies: unknown[] = []
   hub().on('POST /api/v1/sessions', ({ body }, response) => {

@@ -3,12 +3,14 @@ import { SessionPhase, type SessionView } from '@stoker/protocol'
 import { type Command, Option } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
+import { readySpec } from '../files/ready-spec.ts'
 import { examples } from '../output/examples.ts'
 import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
 import { sessionEndedView, sessionPageView, sessionView } from '../output/session-views.ts'
 import { resolveSession, SESSION_HELP } from '../select/resolve-session.ts'
+import { locateIssues } from '../spec/locate-issues.ts'
 import { specFromWords } from '../spec/spec-from-words.ts'
-import { applySpecOptions, type SpecOptions, wholeNumber, withSpecOptions } from '../spec/spec-options.ts'
+import { type SpecOptions, wholeNumber, withStartOptions } from '../spec/spec-options.ts'
 import { defineSend } from './session-send.ts'
 
 interface SessionOptions {
@@ -52,7 +54,7 @@ export function define(command: Command, cli: Cli): void {
 }
 
 function defineStart(command: Command, cli: Cli): void {
-  withOutput(withSpecOptions(command.description('start a program that stays alive and takes tasks')))
+  withOutput(withStartOptions(command.description('start a program that stays alive and takes tasks')))
     .usage(
       '[options] -- <program> [args...]\n       stoker session start [options] <file>\n       stoker session start --preset <name>',
     )
@@ -64,13 +66,20 @@ function defineStart(command: Command, cli: Cli): void {
     .option('--restarts <n>', 'how often it is started again after a crash (0)', wholeNumber)
     .addHelpText(
       'after',
-      examples(['session start --name echo -- python3 -u echo.py'], ['session start --gpus 1 llm.yaml']),
+      examples(
+        ['session start --name echo --files echo.py -- python3 -u echo.py'],
+        ['session start --gpus 1 llm.yaml'],
+      ),
     )
     .action(async (words: string[], options: StartOptions) => {
-      const { spec } = await specFromWords('session start', words, cli, options)
-      const asked = sessionOf(spec, options)
+      const found = await specFromWords('session start', words, cli, options)
       await withHub(cli.io, options, async client => {
-        printerFor(cli.io, options).show(await client.startSession(applySpecOptions(asked, options)), sessionView)
+        const asked = { ...found, spec: sessionOf(found.spec, options) }
+        const { spec } = await readySpec(client, asked, options, cli.io)
+        const started = await client.startSession(spec, { failFast: options.failFast }).catch((error: unknown) => {
+          throw locateIssues(error, [found])
+        })
+        printerFor(cli.io, options).show(started, sessionView)
       })
     })
 }

@@ -5,8 +5,7 @@ import type { JobSpecInput } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
-import { sendFiles } from '../files/send-files.ts'
-import { TransferLine } from '../files/transfer-line.ts'
+import { readySpec } from '../files/ready-spec.ts'
 import { examples } from '../output/examples.ts'
 import { submittedView } from '../output/group-views.ts'
 import { hint } from '../output/hints.ts'
@@ -17,7 +16,7 @@ import { pushProject } from '../project/push-project.ts'
 import { wholeIds } from '../select/whole-ids.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
 import { readSpecs } from '../spec/read-specs.ts'
-import { applySpecOptions, type SpecOptions, withSpecOptions } from '../spec/spec-options.ts'
+import { type SpecOptions, withSubmitOptions } from '../spec/spec-options.ts'
 import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
 
 type SubmitOptions = SpecOptions &
@@ -26,7 +25,7 @@ type SubmitOptions = SpecOptions &
   ChangeOptions & { readonly key?: string; readonly n?: string }
 
 export function define(command: Command, cli: Cli): void {
-  withOutput(withChangeOptions(withSweepOptions(withSpecOptions(command))))
+  withOutput(withChangeOptions(withSweepOptions(withSubmitOptions(command))))
     .argument(
       '<files...>',
       'YAML or JSON; several documents or a list are a batch; - is stdin; or the folder of a project',
@@ -54,11 +53,10 @@ async function submit(files: readonly string[], options: SubmitOptions, cli: Cli
   const found = (await Promise.all(files.map(file => readSpecs(file, cli.io)))).flat()
   await withHub(cli.io, options, async client => {
     const whole = await wholeIds(client, options)
-    const line = new TransferLine(cli.io)
     const specs: JobSpecInput[] = []
     for (const one of found) {
-      const { spec } = await sendFiles(client, one, options.files ?? [], cli.io.folder, line)
-      specs.push(applySweepOptions(applySpecOptions(spec, whole), options))
+      const { spec } = await readySpec(client, one, whole, cli.io)
+      specs.push(applySweepOptions(spec, options))
     }
     try {
       const submitted = await client.submitAll(specs, { failFast: options.failFast, idempotencyKey: options.key })

@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Artifact } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { aJob, asJob, openStream, reply, sse } from '../../../client/src/test-hub.ts'
+import { aJob, asJob, openStream, refuse, reply, sse } from '../../../client/src/test-hub.ts'
 import { useTestHub } from '../test-terminal.ts'
 import { parseFileOption } from './local-file.ts'
 
@@ -76,6 +76,18 @@ describe('stoker run', () => {
     expect(stderr).toMatch(/4 files/)
   })
 
+  it('says of a program that failed which file it was given but not sent', async () => {
+    await writeFile(join(home(), 'train.py'), '')
+    hub().on('GET /api/v1/jobs/:id/events', (_, response, id) => {
+      openStream(response)
+      response.end(sse('end', { ...asJob(hub().jobs.get(id) ?? aJob()), state: 'failed', exitCode: 2 }))
+    })
+    const unsent = 'train.py of this folder was not sent; a job begins in an empty one'
+    expect((await stoker(['run', '--', 'python3', 'train.py'])).stderr).toContain(unsent)
+    expect((await stoker(['run', '--files', 'train.py', '--', 'python3', 'train.py'])).stderr).not.toContain(unsent)
+    expect((await stoker(['run', '--', 'python3', 'other.py', '', '/etc/passwd'])).stderr).not.toContain('was not sent')
+  })
+
   it('says what it cannot send', async () => {
     await symlink('/etc', join(home(), 'etc'))
     const missing = await stoker(['run', '--files', 'nothing', '--', 'true'])
@@ -86,6 +98,28 @@ describe('stoker run', () => {
     const link = await stoker(['run', '--files', '.', '--', 'true'])
     expect(link).toMatchObject({ code: 2, stderr: expect.stringContaining('"etc" links to "/etc"') })
   })
+})
+
+it('a group and a session get the files that are named, as a job does', async () => {
+  await writeFile(join(home(), 'x.py'), 'print(1)')
+  const bodies: { files?: unknown }[] = []
+  for (const route of ['POST /api/v1/jobs', 'POST /api/v1/sessions'])
+    hub().on(route, ({ body, query }, response) => {
+      bodies.push({ ...JSON.parse(body), failFast: query.get('failFast') })
+      refuse(response, 'spec.invalid', 'only looked at')
+    })
+  await stoker(['run', '--array', '3', '--files', 'x.py', '--', 'python3', 'x.py'])
+  await stoker(['session', 'start', '--files', 'x.py', '--fail-fast', '--', 'python3', 'x.py'])
+  const files = [{ path: 'x.py', sha256: sha256('print(1)'), size: 8 }]
+  expect(bodies).toMatchObject([
+    { files, array: 3, failFast: null },
+    { files, failFast: 'true' },
+  ])
+})
+
+it.each(['--files', '--after', '--fail-fast'])('a schedule has no %s: its runs come later', async option => {
+  const added = await stoker(['schedule', 'add', 'x', '--cron', '@daily', option, 'y', '--', 'true'])
+  expect(added).toMatchObject({ code: 2, stderr: expect.stringContaining(`unknown option '${option}'`) })
 })
 
 it('stoker submit sends the local files of a job file, relative to it', async () => {

@@ -75,7 +75,12 @@ function endText(job: Job, cli: Cli): string {
   const paper = paperOf(cli.io, cli.io.stderr)
   const took = lasted(job, cli.io.now())
   const reason = job.state === 'succeeded' ? '' : `: ${plainText((job.reason ?? '').split('\n', 1).join(''))}`
-  const meaning = job.state === 'failed' ? exitMeaning(job) : ''
+  const meaning = job.state === 'failed' && !isExplained(job) ? exitMeaning(job) : ''
   const text = `${job.state}${took === '' ? '' : ` after ${took}`}${reason === ': ' ? '' : reason}`
   return stateText(job.state, `${text}${meaning === '' ? '' : ` (usually: ${meaning})`}`, paper)
+}
+
+/** Whether the reason says more than how the program ended. */
+function isExplained({ reason }: Job): boolean {
+  return reason !== null && !/^(exited with|killed by) /.test(reason)
 }

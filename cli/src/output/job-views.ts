@@ -63,9 +63,9 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['id', job.id]
   yield ['name', plainText(job.name)]
   yield ['state', stateText(job.state, stateWithProgress(job), paper) + (job.cancelRequested ? ' (canceling)' : '')]
-  yield ['why', plainText(job.reason ?? job.unschedulable ?? '')]
+  yield* linesOf('why', job.reason ?? job.unschedulable ?? '')
   yield* waitingFacts(job)
-  yield ['command', plainText(typeof spec.command === 'string' ? spec.command : (spec.command?.join(' ') ?? ''))]
+  yield* linesOf('command', typeof spec.command === 'string' ? spec.command : (spec.command?.join(' ') ?? ''))
   yield ['image', plainText(spec.container?.image ?? '')]
   yield ['relaxed', plainText(relaxedOf(job))]
   yield ['type', job.type]
@@ -87,6 +87,11 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['exit', job.signal ?? String(job.exitCode ?? '')]
   yield ['retry of', job.retryOf ?? '']
   yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
+}
+
+/** Each line below the one before. */
+function* linesOf(title: string, text: string): Generator<[string, string]> {
+  for (const [index, line] of text.trimEnd().split('\n').entries()) yield [index === 0 ? title : '', plainText(line)]
 }
 
 function usesOf({ using }: JobDetail): string {

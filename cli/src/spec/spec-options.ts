@@ -34,7 +34,7 @@ export interface SpecOptions extends ContainerOptions, ProgramOptions {
   readonly failFast?: boolean
 }
 
-/** What `run` and `submit` can say about a job on the command line. */
+/** What can be said about a job on the command line, whenever it starts. */
 export function withSpecOptions(command: Command): Command {
   return withProgramOptions(withContainerOptions(command))
     .option('--name <text>', 'what lists call the job')
@@ -68,10 +68,19 @@ export function withSpecOptions(command: Command): Command {
       ]),
     )
     .addOption(new Option('--network <kind>', 'what the program can reach').choices(['none', 'internet', 'host']))
-    .option('--after <job[:how]>', AFTER_HELP, gatherAfter)
     .option('--hold', 'keep the job from starting until it is released')
-    .option('--files <PATH[:DEST]>', 'a folder or file to put into the folder of the job (repeatable)', gatherText)
     .option('--output <glob>', 'files the program leaves that are kept (repeatable)', gatherText)
+}
+
+/** And about one that is submitted now. */
+export function withSubmitOptions(command: Command): Command {
+  return withStartOptions(command).option('--after <job[:how]>', AFTER_HELP, gatherAfter)
+}
+
+/** And about one that waits for no other. */
+export function withStartOptions(command: Command): Command {
+  return withSpecOptions(command)
+    .option('--files <PATH[:DEST]>', 'a folder or file to put into the folder of the job (repeatable)', gatherText)
     .option('--fail-fast', 'refuse a job that no known worker can run')
 }
 

@@ -48,6 +48,13 @@ it('starts a session with the defaults, shows it and lists it by state and prese
   expect((await hub.call('GET', '/api/v1/sessions?state=dead')).status).toBe(400)
 })
 
+it('refuses on request a session that nobody can run, and takes it otherwise', async () => {
+  const body = { command: 'serve', resources: { gpus: 64 } }
+  const refused = await post('/sessions?failFast=true', body)
+  expect(refused).toMatchObject({ status: 422, json: { code: 'job.unschedulable' } })
+  expect((await post('/sessions', body)).status).toBe(201)
+})
+
 it('gives a session a task, shows it at work, and its answer as the result of the task', async () => {
   const id = await warm()
   const task = await post(`/sessions/${id}/tasks`, { input: { prompt: 'hi' }, timeout: '5s', name: 'ask' })

@@ -19,7 +19,7 @@ import { cursorAfter, parseCursor } from './cursor.ts'
 import { readSpecs } from './read-specs.ts'
 import { findSession, liveSession } from './session-ref.ts'
 import { viewSessions } from './session-views.ts'
-import { acceptJobs, idempotencyKey } from './submit.ts'
+import { acceptJobs, idempotencyKey, SubmitQuery } from './submit.ts'
 import { checkAllButBody, checkAndKeepBody, refuseValue } from './validation.ts'
 import { viewJob } from './views.ts'
 
@@ -51,14 +51,14 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
     return view
   }
 
-  async function accept(request: FastifyRequest, spec: unknown): Promise<JobRow> {
+  async function accept(request: FastifyRequest, spec: unknown, failFast: boolean): Promise<JobRow> {
     const { owner, role } = callerOf(request)
     const bytes = Number(request.headers['content-length'] ?? Number.NaN)
     const specs = await readSpecs(spec, bytes, context)
     const { jobs, groups } = newJobs(specs, context.newId)
     const key = idempotencyKey(request, jobs, groups)
     const isAdmin = role === 'admin'
-    const { firstSeq } = await acceptJobs(context, { owner, jobs, groups, key, failFast: false, isAdmin })
+    const { firstSeq } = await acceptJobs(context, { owner, jobs, groups, key, failFast, isAdmin })
     const [row] = await queries.jobsBySeq([firstSeq])
     if (row === undefined) throw new Error(`job ${firstSeq} was accepted, but the store does not know it`)
     return row
@@ -68,6 +68,7 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
     schema: {
       summary: 'Start a session: a job whose program stays alive and takes tasks',
       tags,
+      querystring: SubmitQuery,
       body: NewSession,
       response: { 201: SessionView, ...errors },
     },
@@ -75,7 +76,7 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
     validatorCompiler: checkAllButBody,
     onRequest: act,
     handler: async (request, reply) => {
-      const row = await accept(request, sessionSpec(request.body))
+      const row = await accept(request, sessionSpec(request.body), request.query.failFast === 'true')
       return reply.code(201).send(await viewOf(row))
     },
   })
@@ -159,7 +160,7 @@ export function addSessionRoutes(api: Api, context: RouteContext): void {
       const isLive = await engine.read(state => liveSession(state, caller, request.params.id) !== null)
       const session = isLive ? request.params : await findSession(queries, caller, request.params.id)
       const spec = { ...request.body, type: 'task', task: { session: session.id } }
-      const row = await accept(request, spec).catch(async (error: unknown) => {
+      const row = await accept(request, spec, false).catch(async (error: unknown) => {
         if (error instanceof Refused && error.code === 'session.not_found')
           refuseEnded(await findSession(queries, caller, session.id))
         throw error

@@ -20,7 +20,7 @@ import { checkAllButBody } from './validation.ts'
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 const SubmitBody = z.union([SubmitSpec, z.strictObject({ jobs: z.array(SubmitSpec).min(1).max(MAX_JOBS) })])
 const SUBMITTERS: readonly ApiRole[] = ['admin', 'submit']
-const SubmitQuery = z.strictObject({ failFast: z.enum(['true', 'false']).optional() })
+export const SubmitQuery = z.strictObject({ failFast: z.enum(['true', 'false']).optional() })
 
 /** The hot path: who asks is known from memory, specs are parsed once, the reply is written by hand. */
 export function addSubmitRoute(api: Api, context: RouteContext): void {
