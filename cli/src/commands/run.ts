@@ -10,7 +10,7 @@ import { unsentFile } from '../files/unsent-file.ts'
 import { followToEnd, runView, stopOnSignal } from '../follow/run-to-end.ts'
 import { examples } from '../output/examples.ts'
 import { hint } from '../output/hints.ts'
-import { shortId } from '../output/job-words.ts'
+import { attemptNote, shortId } from '../output/job-words.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, type Printer, printerFor, withOutput } from '../output/printer.ts'
 import { locateIssues } from '../spec/locate-issues.ts'
@@ -62,6 +62,7 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       const hasOutputs = spec.outputs !== undefined || isProgram(spec.type)
       const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
       const code = await followToEnd(client, id, cli, out, stop.left, takeHome)
+      if (hasOutputs) await sayNote(client, id, out)
       const unsent = code === EXIT.ok ? null : await unsentFile(spec, cli.io.folder)
       if (unsent !== null) out.note(UNSENT(plainText(unsent)))
       return code
@@ -74,6 +75,13 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
 /** Of programs that come along `outputs/` is kept without a word. */
 function isProgram(type: unknown): boolean {
   return PROGRAM_TYPES.some(name => name === type)
+}
+
+/** Patterns that no file matched, and the like; a job that has ended does not fail because nobody can be asked. */
+async function sayNote(client: Client, id: string, out: Printer): Promise<void> {
+  const job = await client.job(id).catch(() => null)
+  const note = job?.history.slice(-1).map(attemptNote).join('') ?? ''
+  if (note !== '') out.note(plainText(note))
 }
 
 function located(found: FoundSpec): (error: unknown) => never {

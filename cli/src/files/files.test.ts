@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Artifact } from '@stoker/protocol'
+import type { Artifact, Attempt } from '@stoker/protocol'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { aJob, asJob, openStream, refuse, reply, sse } from '../../../client/src/test-hub.ts'
 import { useTestHub } from '../test-terminal.ts'
 import { parseFileOption } from './local-file.ts'
 
 const { hub, stoker, home } = useTestHub()
+const NOW = '2026-01-01T00:00:00.000Z'
 const bodies = new Map<string, string>()
 const left = new Map<string, string>()
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -86,6 +87,23 @@ describe('stoker run', () => {
     expect((await stoker(['run', '--', 'python3', 'train.py'])).stderr).toContain(unsent)
     expect((await stoker(['run', '--files', 'train.py', '--', 'python3', 'train.py'])).stderr).not.toContain(unsent)
     expect((await stoker(['run', '--', 'python3', 'other.py', '', '/etc/passwd'])).stderr).not.toContain('was not sent')
+  })
+
+  it('says which outputs there were none of', async () => {
+    const attempt: Attempt = {
+      ...{ number: 1, epoch: 1, worker: { id: 'w', name: 'box' }, state: 'ended', outcome: 'completed' },
+      ...{ isolation: null, containerId: null, gpus: [], placedAt: NOW, startedAt: NOW, endedAt: NOW },
+      ...{ exitCode: 0, signal: null, error: null, usage: null },
+      note: 'no finish event; no file matches "m*"',
+    }
+    hub().on('GET /api/v1/jobs/:id', (_, response, id) =>
+      reply(response, 200, { ...(hub().jobs.get(id) ?? aJob()), history: [attempt] }),
+    )
+    const words = ['run', '--output', 'm*', '--', 'true']
+    const { code, stderr } = await stoker(words)
+    expect({ code, last: stderr.split('\n').at(-2) }).toEqual({ code: 0, last: 'no file matches "m*"' })
+    hub().on('GET /api/v1/jobs/:id', (_, response) => refuse(response, 'job.not_found', 'gone'))
+    expect((await stoker(words)).code).toBe(0)
   })
 
   it('says what it cannot send', async () => {
