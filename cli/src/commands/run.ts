@@ -1,10 +1,11 @@
 import type { Client } from '@stoker/client'
-import { isSweep, PROGRAM_TYPES } from '@stoker/protocol'
+import { isSweep, type JobSpecInput, PROGRAM_TYPES } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readySpec } from '../files/ready-spec.ts'
+import { takeGroupOutputs } from '../files/take-group-outputs.ts'
 import { takeOutputs } from '../files/take-outputs.ts'
 import { unsentFile } from '../files/unsent-file.ts'
 import { followToEnd, runView, stopOnSignal } from '../follow/run-to-end.ts'
@@ -59,7 +60,7 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       }
       out.note(`job ${id}`)
       stop.submitted(client, id)
-      const hasOutputs = spec.outputs !== undefined || isProgram(spec.type)
+      const hasOutputs = leavesOutputs(spec)
       const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
       const code = await followToEnd(client, id, cli, out, stop.left, takeHome)
       if (hasOutputs) await sayNote(client, id, out)
@@ -73,8 +74,8 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
 }
 
 /** Of programs that come along `outputs/` is kept without a word. */
-function isProgram(type: unknown): boolean {
-  return PROGRAM_TYPES.some(name => name === type)
+function leavesOutputs({ outputs, type }: JobSpecInput): boolean {
+  return outputs !== undefined || PROGRAM_TYPES.some(name => name === type)
 }
 
 /** Patterns that no file matched, and the like; a job that has ended does not fail because nobody can be asked. */
@@ -96,7 +97,10 @@ async function startGroup(client: Client, found: FoundSpec, options: RunOptions,
   const submitted = await client.submitAll([swept], { failFast: options.failFast }).catch(located(found))
   const [group] = submitted.groups
   if (group === undefined) throw new Error('a group was submitted, the hub answered none')
-  if (options.detach !== true) return runGroup(client, group, cli, out)
+  if (options.detach !== true)
+    return runGroup(client, group, cli, out, async () =>
+      leavesOutputs(spec) ? takeGroupOutputs(client, group, options.out, cli.io) : null,
+    )
   out.show({ id: group.id, exitCode: null, job: null }, runView)
   return EXIT.ok
 }

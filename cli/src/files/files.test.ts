@@ -135,6 +135,32 @@ it('a group and a session get the files that are named, as a job does', async ()
   ])
 })
 
+it('brings home what the jobs of a group left, each into a folder of its own', async () => {
+  const id = '01890000-0000-7000-8000-0000000000aa'
+  const members = ['x[lr=0.1]', 'x[lr=../up]'].map((name, index) => ({
+    ...asJob(aJob({ name, state: 'succeeded' })),
+    id: `01890000-0000-7000-8000-0000000000b${index}`,
+  }))
+  left.set('m.bin', 'model')
+  hub().on('POST /api/v1/jobs', (_, response) => {
+    const jobs = members.map(one => ({ id: one.id, unschedulable: null }))
+    reply(response, 201, { jobs, groups: [{ id, name: 'x', first: 0, size: 2 }] })
+  })
+  hub().on('GET /api/v1/jobs', ({ query }, response) =>
+    reply(response, 200, { jobs: query.get('group') === id ? members : [], next: null }),
+  )
+  const counts = { waiting: 0, queued: 0, active: 0, succeeded: 2, failed: 0, canceled: 0, timed_out: 0 }
+  const facts = { id, name: 'x', owner: 'ann', size: 2, maxParallel: null, retryOf: null }
+  hub().on('GET /api/v1/groups/:id', (_, response) =>
+    reply(response, 200, { ...facts, submittedAt: NOW, endedAt: NOW, counts, failures: [] }),
+  )
+  const { code, stderr } = await stoker(['run', '--matrix', 'lr=0.1,../up', '--output', 'm.bin', '--', 'x'])
+  const folder = join(home(), 'stoker-outputs', id.slice(-12))
+  expect({ code, last: stderr.split('\n').at(-2) }).toEqual({ code: 0, last: `2 files, 10 B, in ${folder}` })
+  for (const own of ['lr=0.1', '0000000000b1']) expect(await readFile(join(folder, own, 'm.bin'), 'utf8')).toBe('model')
+  expect((await stoker(['run', '--array', '2', '--', 'x'])).stderr).not.toContain('files')
+})
+
 it.each(['--files', '--after', '--fail-fast'])('a schedule has no %s: its runs come later', async option => {
   const added = await stoker(['schedule', 'add', 'x', '--cron', '@daily', option, 'y', '--', 'true'])
   expect(added).toMatchObject({ code: 2, stderr: expect.stringContaining(`unknown option '${option}'`) })
