@@ -93,6 +93,8 @@ export async function startTestHub(wantedPort = 0) {
     }
   }
 
+  const health = { status: 'ok', version: '0.0.0-test', epoch: 1, startedAt: EPOCH }
+  routes.set('GET /health', (_, response) => reply(response, 200, { ...health, workers: { connected: 0, total: 0 } }))
   routes.set('POST /api/v1/jobs', submit)
   routes.set('GET /api/v1/jobs', (_, response) =>
     reply(response, 200, { jobs: [...jobs.values()].reverse().map(asJob), next: null }),

@@ -14,14 +14,6 @@ beforeEach(async () => {
   programs = join(home(), 'programs')
   await mkdir(programs)
   await finds({ check: 'sandbox', level: 'ok', text: 'a sandbox ran', todo: null })
-  const health = {
-    status: 'ok',
-    version: '0.0.0-test',
-    epoch: 1,
-    startedAt: '2026',
-    workers: { connected: 0, total: 0 },
-  }
-  hub().on('GET /health', (_, response) => reply(response, 200, health))
   hub().on('GET /api/v1/me', (_, response) => reply(response, 200, { owner: 'ann', role: 'admin', tokenId: 't' }))
   hub().on('GET /api/v1/workers', (_, response) => reply(response, 200, { workers: [] }))
 })

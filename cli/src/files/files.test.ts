@@ -106,6 +106,13 @@ describe('stoker run', () => {
     expect((await stoker(words)).code).toBe(0)
   })
 
+  it('says at once that there is no hub to send anything to', async () => {
+    await writeFile(join(home(), 'x.py'), '')
+    const env = { STOKER_URL: 'http://127.0.0.1:1', STOKER_TOKEN: 'x' }
+    const away = await stoker(['run', '--files', 'x.py', '--', 'true'], { env })
+    expect(away).toMatchObject({ code: 125, stderr: expect.stringContaining('nothing listens there') })
+  })
+
   it('says what it cannot send', async () => {
     await symlink('/etc', join(home(), 'etc'))
     const missing = await stoker(['run', '--files', 'nothing', '--', 'true'])

@@ -28,6 +28,8 @@ export async function sendFiles(
   const local = given.map(entry => parseFileEntry(entry, folder))
   const added = options.map(text => parseFileOption(text, here))
   if (local.every(one => one === null) && added.length === 0) return { spec, sent: null }
+  // Uploads wait for a hub that is away; one that was never there is said at once.
+  await client.health()
   const files: unknown[] = []
   let sent: ReadonlyMap<string, string> | null = null
   for (const [index, one] of [...local, ...added].entries()) {

@@ -40,7 +40,7 @@ export function withWorkerOptions(command: Command): Command {
     .option('--name <name>', 'name of the worker (the host name)')
     .option('--max-jobs <n>', 'how many jobs at once (twice the cores)', wholeNumber)
     .option('--tag <tag>', 'a tag jobs can ask for (repeatable)', gatherText)
-    .option('--simulate-gpus <NxSIZE>', 'pretend to have GPUs, like 2x24GB; marked as simulated everywhere')
+    .option('--simulate-gpus <N[xSIZE]>', 'pretend to have GPUs, like 2 or 2x80GB; marked as simulated everywhere')
     .option('--visible <path>', 'a path programs in the sandbox may read (repeatable)', gatherText)
     .option('--engine <socket>', 'Docker or podman socket for containers, or "none" (looked for in the usual places)')
     .option('--allow-image <pattern>', 'an image jobs may use, with * (repeatable; every image)', gatherText)

@@ -8,7 +8,6 @@ import { useTestHub } from '../test-terminal.ts'
 
 const { hub, stoker, home } = useTestHub()
 const NOW = '2026-01-01T00:00:00.000Z'
-const HEALTH = { status: 'ok', version: '9', epoch: 3, startedAt: NOW, workers: { connected: 1, total: 1 } }
 const CONFIG = 'project: {name: digits}\nresources: {gpu: 0}\n'
 const bodies = new Map<string, string>()
 
@@ -26,7 +25,6 @@ const specs = () => [...hub().jobs.values()].map(({ spec }) => spec)
 beforeEach(async () => {
   bodies.clear()
   await mkdir(project())
-  hub().on('GET /health', (_, response) => reply(response, 200, HEALTH))
   hub().on('GET /api/v1/workers', (_, response) => reply(response, 200, { workers: [] }))
   hub().on(
     'HEAD /api/v1/blobs/:id',
