@@ -38,7 +38,7 @@ export function addFeedRoute(api: Api, context: RouteContext): void {
 }
 
 /** Ends when the journal was pruned past a reader too slow for it: coming back, it is told so. */
-async function* feed(
+export async function* feed(
   context: RouteContext,
   caller: Caller,
   after: number,
