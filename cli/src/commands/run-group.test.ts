@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { GroupDetail } from '@stoker/protocol'
 import { beforeEach, expect, test } from 'vitest'
 import { reply } from '../../../client/src/test-hub.ts'
 import { useTestHub } from '../test-terminal.ts'
 
-const { hub, stoker } = useTestHub()
+const { hub, stoker, home } = useTestHub()
 const GROUP = '01890000-0000-7000-8000-0000000000aa'
 const NOW = '2026-01-01T00:00:00.000Z'
 const none = { waiting: 0, queued: 0, active: 0, succeeded: 0, failed: 0, canceled: 0, timed_out: 0 }
@@ -55,6 +57,15 @@ test.each([
 ])('a group that ends with %j exits with %i', async (given, code) => {
   counts = given
   expect((await stoker(['run', '--array', '2', '--', 'x'])).code).toBe(code)
+})
+
+test('a group that failed is told which file was not sent, one that was canceled is not', async () => {
+  await writeFile(join(home(), 'x.py'), '')
+  counts = { failed: 2 }
+  const told = async () => (await stoker(['run', '--array', '2', '--', 'python3', 'x.py'])).stderr
+  expect(await told()).toContain('x.py of this folder was not sent')
+  counts = { canceled: 2 }
+  expect(await told()).not.toContain('was not sent')
 })
 
 test('a detached group prints its id; a file with an array is a group too', async () => {

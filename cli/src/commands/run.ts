@@ -21,8 +21,8 @@ import { type SpecOptions, withSubmitOptions } from '../spec/spec-options.ts'
 import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
 import { runGroup } from './run-group.ts'
 
-const UNSENT = (file: string) =>
-  `${file} of this folder was not sent; a job begins in an empty one: --files ${file} sends it, --files . all`
+/** Ends that no file would have changed. */
+const OTHER_ENDS: readonly number[] = [EXIT.ok, EXIT.canceled, EXIT.timedOut, EXIT.left]
 
 type RunOptions = SpecOptions & SweepOptions & OutputOptions & { readonly detach?: boolean; readonly out?: string }
 
@@ -64,8 +64,7 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
       const takeHome = async () => (hasOutputs ? takeOutputs(client, id, { out: options.out, sent }, cli.io) : null)
       const code = await followToEnd(client, id, cli, out, stop.left, takeHome)
       if (hasOutputs) await sayNote(client, id, out)
-      const unsent = code === EXIT.ok ? null : await unsentFile(spec, cli.io.folder)
-      if (unsent !== null) out.note(UNSENT(plainText(unsent)))
+      await sayUnsent(code, spec, cli, out)
       return code
     } finally {
       stop.release()
@@ -85,6 +84,13 @@ async function sayNote(client: Client, id: string, out: Printer): Promise<void> 
   if (note !== '') out.note(plainText(note))
 }
 
+async function sayUnsent(code: number, spec: JobSpecInput, { io }: Cli, out: Printer): Promise<void> {
+  const unsent = OTHER_ENDS.includes(code) ? null : await unsentFile(spec, io.folder)
+  if (unsent === null) return
+  const file = plainText(unsent)
+  out.note(`${file} of this folder was not sent; a job begins in an empty one: --files ${file} sends it, --files . all`)
+}
+
 function located(found: FoundSpec): (error: unknown) => never {
   return error => {
     throw locateIssues(error, [found])
@@ -97,10 +103,12 @@ async function startGroup(client: Client, found: FoundSpec, options: RunOptions,
   const submitted = await client.submitAll([swept], { failFast: options.failFast }).catch(located(found))
   const [group] = submitted.groups
   if (group === undefined) throw new Error('a group was submitted, the hub answered none')
-  if (options.detach !== true)
-    return runGroup(client, group, cli, out, async () =>
-      leavesOutputs(spec) ? takeGroupOutputs(client, group, options.out, cli.io) : null,
-    )
-  out.show({ id: group.id, exitCode: null, job: null }, runView)
-  return EXIT.ok
+  if (options.detach === true) {
+    out.show({ id: group.id, exitCode: null, job: null }, runView)
+    return EXIT.ok
+  }
+  const takeHome = async () => (leavesOutputs(spec) ? takeGroupOutputs(client, group, options.out, cli.io) : null)
+  const code = await runGroup(client, group, cli, out, takeHome)
+  await sayUnsent(code, spec, cli, out)
+  return code
 }
