@@ -48,6 +48,23 @@ describe('a cancel', () => {
   })
 })
 
+it('shows those who follow a progress bar while it is drawn, and a line longer than any event in full', async () => {
+  await house.startWorker('w')
+  const { id } = await house.client.submit(aProgram(['bash', '-c', 'printf "\\r10%%\\r20%%"; exec sleep 600']))
+  let shown = ''
+  for await (const event of house.client.events(id)) {
+    if (event.event === 'logs') shown += event.data.log
+    if (shown === '\r10%\r') break
+  }
+  await house.client.cancel(id)
+  const bytes = 3_000_000
+  const long = await house.client.submit(aProgram(['bash', '-c', `head -c ${bytes} /dev/zero | tr '\\0' x; echo`]))
+  let length = 0
+  for await (const event of house.client.events(long.id))
+    if (event.event === 'logs') length += `${event.data.log}`.length
+  expect(length).toBe(bytes)
+})
+
 it('ends a silent program that ignores TERM soon after its time is up', async () => {
   await house.startWorker('w')
   const job = await run(house.client, aProgram(['bash', '-c', 'trap "" TERM; sleep 600 & wait; wait'], { timeout: 1 }))
