@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { conversationOf, expectGolden } from '../test-conversation.ts'
 import { HttpHub } from '../test-http-hub.ts'
@@ -178,13 +180,21 @@ it('says what it always said: a success, a failure and a goodbye', async () => {
   choices = { times: { heartbeatMs: 3_600_000, progressMs: 3_600_000 } }
   await bench.start()
   await soon(() => expect(hub.beats).toHaveLength(1))
-  hub.offer('job-1', `print('hello')\nopen('out.txt', 'w').write('weights')`)
-  await soon(() => expect(hub.ends('job-1')).toHaveLength(1))
-  hub.offer('job/2', `import sys\nprint('oh', file=sys.stderr)\nsys.exit(3)`)
-  await soon(() => expect(hub.ends('job/2')).toHaveLength(1))
-  await bench.shutDown()
   const isRunning = ({ json }: { readonly json: unknown }) =>
     (json as { readonly currentOperation?: string } | undefined)?.currentOperation === 'running'
+  let begun = 0
+  // What it prints belongs to its end once its beginning was told.
+  const runs = async (id: string, script: string) => {
+    const gate = join(bench.root, `gate-${begun}`)
+    begun += 1
+    hub.offer(id, `import os, time\nwhile not os.path.exists(${JSON.stringify(gate)}): time.sleep(0.01)\n${script}`)
+    await soon(() => expect(hub.http.calls.filter(isRunning)).toHaveLength(begun))
+    writeFileSync(gate, '')
+    await soon(() => expect(hub.ends(id)).toHaveLength(1))
+  }
+  await runs('job-1', `print('hello')\nopen('out.txt', 'w').write('weights')`)
+  await runs('job/2', `import sys\nprint('oh', file=sys.stderr)\nsys.exit(3)`)
+  await bench.shutDown()
   const said = conversationOf(hub.http.calls.filter(call => !isRunning(call)))
   expectGolden(new URL('golden/conversation.json', import.meta.url), said)
 })
