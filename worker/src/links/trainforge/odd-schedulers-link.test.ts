@@ -83,8 +83,9 @@ describe('what cannot start', () => {
   it('waits a while for a place that others have', async () => {
     await open()
     hub.offerProject('a', { 'train.py': `${FOR_EVER}` }, { resources: { gpu: 0, cpu: 3 } })
-    hub.offerProject('b', { 'train.py': '' }, { resources: { gpu: 0, cpu: 3 } })
     await bench.start()
+    await soon(() => expect(hub.reports('a')).toMatchObject([{ status: 'running' }]))
+    hub.offerProject('b', { 'train.py': '' }, { resources: { gpu: 0, cpu: 3 } })
     await soon(() => expect(hub.ends('b')).toHaveLength(1))
     expect(hub.reports('b')).toMatchObject([{ status: 'failed', error_message: 'it needs 3 CPUs, 1 are free now' }])
     hub.offerProject('c', { 'train.py': '' }, { resources: { gpu: 0, cpu: 1 } })
