@@ -8,12 +8,13 @@ import { TestNode } from './test-contract-worker.ts'
 import { opensTrainForge } from './test-gateway.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'stoker-trainforge-'))
+const projects = join(folder, 'projects')
 afterAll(() => removeTree(folder))
 
 gatewayContract({
   dialect: 'trainforge',
-  opens: opensTrainForge(folder),
-  join: (house, name) => TestNode.join(house, name, folder),
+  opens: opensTrainForge(projects),
+  join: (house, name) => TestNode.join(house, name, projects),
   job: { command: 'true' },
   silenceMs: 91_000,
 })
