@@ -1,5 +1,5 @@
 import type { Client } from '@stoker/client'
-import { isSweep, type JobSpecInput, PROGRAM_TYPES } from '@stoker/protocol'
+import { isSweep, type JobSpecInput, newsIn, PROGRAM_TYPES } from '@stoker/protocol'
 import type { Command } from 'commander'
 import type { Cli } from '../command-table.ts'
 import { withHub } from '../connect.ts'
@@ -11,10 +11,10 @@ import { unsentFile } from '../files/unsent-file.ts'
 import { followToEnd, runView, stopOnSignal } from '../follow/run-to-end.ts'
 import { examples } from '../output/examples.ts'
 import { hint } from '../output/hints.ts'
-import { attemptNote, shortId } from '../output/job-words.ts'
+import { shortId } from '../output/job-words.ts'
 import { plainText } from '../output/plain-text.ts'
 import { type OutputOptions, type Printer, printerFor, withOutput } from '../output/printer.ts'
-import { locateIssues } from '../spec/locate-issues.ts'
+import { located } from '../spec/locate-issues.ts'
 import type { FoundSpec } from '../spec/read-specs.ts'
 import { specFromWords } from '../spec/spec-from-words.ts'
 import { type SpecOptions, withSubmitOptions } from '../spec/spec-options.ts'
@@ -51,7 +51,7 @@ async function run(words: readonly string[], options: RunOptions, cli: Cli): Pro
     const stop = stopOnSignal(cli, out)
     try {
       const { spec, sent } = await readySpec(client, found, options, cli.io)
-      const { id, unschedulable } = await client.submit(spec, { failFast: options.failFast }).catch(located(found))
+      const { id, unschedulable } = await client.submit(spec, { failFast: options.failFast }).catch(located([found]))
       if (options.detach === true) {
         if (unschedulable !== null) out.note(`it waits: ${plainText(unschedulable)}`)
         out.show({ id, exitCode: null, job: null }, runView)
@@ -80,8 +80,8 @@ function leavesOutputs({ outputs, type }: JobSpecInput): boolean {
 /** Patterns that no file matched, and the like; a job that has ended does not fail because nobody can be asked. */
 async function sayNote(client: Client, id: string, out: Printer): Promise<void> {
   const job = await client.job(id).catch(() => null)
-  const note = job?.history.slice(-1).map(attemptNote).join('') ?? ''
-  if (note !== '') out.note(plainText(note))
+  const news = newsIn(job?.history.at(-1)?.note ?? null)
+  if (news !== null) out.note(plainText(news))
 }
 
 async function sayUnsent(code: number, spec: JobSpecInput, { io }: Cli, out: Printer): Promise<void> {
@@ -91,16 +91,10 @@ async function sayUnsent(code: number, spec: JobSpecInput, { io }: Cli, out: Pri
   out.note(`${file} of this folder was not sent; a job begins in an empty one: --files ${file} sends it, --files . all`)
 }
 
-function located(found: FoundSpec): (error: unknown) => never {
-  return error => {
-    throw locateIssues(error, [found])
-  }
-}
-
 async function startGroup(client: Client, found: FoundSpec, options: RunOptions, cli: Cli, out: Printer) {
   const { spec } = await readySpec(client, found, options, cli.io)
   const swept = applySweepOptions(spec, options)
-  const submitted = await client.submitAll([swept], { failFast: options.failFast }).catch(located(found))
+  const submitted = await client.submitAll([swept], { failFast: options.failFast }).catch(located([found]))
   const [group] = submitted.groups
   if (group === undefined) throw new Error('a group was submitted, the hub answered none')
   if (options.detach === true) {

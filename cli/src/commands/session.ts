@@ -8,7 +8,7 @@ import { examples } from '../output/examples.ts'
 import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts'
 import { sessionEndedView, sessionPageView, sessionView } from '../output/session-views.ts'
 import { resolveSession, SESSION_HELP } from '../select/resolve-session.ts'
-import { locateIssues } from '../spec/locate-issues.ts'
+import { located } from '../spec/locate-issues.ts'
 import { specFromWords } from '../spec/spec-from-words.ts'
 import { type SpecOptions, wholeNumber, withStartOptions } from '../spec/spec-options.ts'
 import { defineSend } from './session-send.ts'
@@ -76,9 +76,7 @@ function defineStart(command: Command, cli: Cli): void {
       await withHub(cli.io, options, async client => {
         const asked = { ...found, spec: sessionOf(found.spec, options) }
         const { spec } = await readySpec(client, asked, options, cli.io)
-        const started = await client.startSession(spec, { failFast: options.failFast }).catch((error: unknown) => {
-          throw locateIssues(error, [found])
-        })
+        const started = await client.startSession(spec, { failFast: options.failFast }).catch(located([found]))
         printerFor(cli.io, options).show(started, sessionView)
       })
     })

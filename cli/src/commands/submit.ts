@@ -14,7 +14,7 @@ import { type OutputOptions, printerFor, withOutput } from '../output/printer.ts
 import { type ChangeOptions, withChangeOptions } from '../project/push-options.ts'
 import { pushProject } from '../project/push-project.ts'
 import { wholeIds } from '../select/whole-ids.ts'
-import { locateIssues } from '../spec/locate-issues.ts'
+import { located } from '../spec/locate-issues.ts'
 import { readSpecs } from '../spec/read-specs.ts'
 import { type SpecOptions, withSubmitOptions } from '../spec/spec-options.ts'
 import { applySweepOptions, type SweepOptions, withSweepOptions } from '../spec/sweep-options.ts'
@@ -58,19 +58,16 @@ async function submit(files: readonly string[], options: SubmitOptions, cli: Cli
       const { spec } = await readySpec(client, one, whole, cli.io)
       specs.push(applySweepOptions(spec, options))
     }
-    try {
-      const submitted = await client.submitAll(specs, { failFast: options.failFast, idempotencyKey: options.key })
-      const out = printerFor(cli.io, options)
-      out.show(submitted, submittedView)
-      const [first, ...others] = submitted.jobs
-      const [group] = submitted.groups
-      if (group !== undefined) hint(cli.io, out, `group show ${shortId(group.id)}`, `group wait ${shortId(group.id)}`)
-      else if (first !== undefined && others.length === 0)
-        hint(cli.io, out, `logs -f ${shortId(first.id)}`, `wait ${shortId(first.id)}`)
-      else hint(cli.io, out, 'list')
-    } catch (error) {
-      throw locateIssues(error, found)
-    }
+    const { failFast, key } = options
+    const submitted = await client.submitAll(specs, { failFast, idempotencyKey: key }).catch(located(found))
+    const out = printerFor(cli.io, options)
+    out.show(submitted, submittedView)
+    const [first, ...others] = submitted.jobs
+    const [group] = submitted.groups
+    if (group !== undefined) hint(cli.io, out, `group show ${shortId(group.id)}`, `group wait ${shortId(group.id)}`)
+    else if (first !== undefined && others.length === 0)
+      hint(cli.io, out, `logs -f ${shortId(first.id)}`, `wait ${shortId(first.id)}`)
+    else hint(cli.io, out, 'list')
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Attempt, Job, JobDetail, JobPage } from '@stoker/protocol'
-import { formatDuration, formatSize } from '@stoker/protocol'
-import { ago, attemptNote, lasted, shortId, stateText } from './job-words.ts'
+import { formatDuration, formatSize, newsIn } from '@stoker/protocol'
+import { ago, lasted, shortId, stateText } from './job-words.ts'
 import type { Paper } from './paper.ts'
 import { plainText } from './plain-text.ts'
 import type { View } from './printer.ts'
@@ -85,8 +85,7 @@ function* facts(job: JobDetail, paper: Paper): Generator<[string, string]> {
   yield ['ran', lasted(job, paper.now)]
   yield ['uses', usesOf(job)]
   yield ['exit', job.signal ?? String(job.exitCode ?? '')]
-  const [newest] = job.history.slice(-1)
-  yield ['note', newest === undefined ? '' : plainText(attemptNote(newest))]
+  yield ['note', plainText(newsIn(job.history.at(-1)?.note ?? null) ?? '')]
   yield ['retry of', job.retryOf ?? '']
   yield ['result', job.result === null ? '' : plainText(JSON.stringify(job.result))]
 }

@@ -1,4 +1,4 @@
-import { type Attempt, formatDuration, type JobState } from '@stoker/protocol'
+import { formatDuration, type JobState } from '@stoker/protocol'
 import type { Paper } from './paper.ts'
 
 /** Time-ordered ids share their first digits: people see the last twelve. */
@@ -27,12 +27,4 @@ export function stateText(state: JobState, text: string, { color }: Paper): stri
   if (state === 'failed' || state === 'timed_out') return color.red(text)
   if (state === 'active') return color.cyan(text)
   return state === 'canceled' ? color.yellow(text) : text
-}
-
-/** What there is to say of an attempt beside how it ended; that a program spoke no events is nothing to say. */
-export function attemptNote({ note }: Pick<Attempt, 'note'>): string {
-  return (note ?? '')
-    .split('; ')
-    .filter(part => part !== 'no finish event')
-    .join('; ')
 }

@@ -3,8 +3,15 @@ import { exitCodeOfProblem } from '../exit-codes.ts'
 import { Failure } from '../failure.ts'
 import type { FoundSpec } from './read-specs.ts'
 
+/** For what a hub says to these specs. */
+export function located(specs: readonly FoundSpec[]): (error: unknown) => never {
+  return error => {
+    throw locateIssues(error, specs)
+  }
+}
+
 /** A refusal of specs from files, told with the line and column where each wrong thing is written. */
-export function locateIssues(error: unknown, specs: readonly FoundSpec[]): unknown {
+function locateIssues(error: unknown, specs: readonly FoundSpec[]): unknown {
   if (!(error instanceof HubRefused) || error.problem.errors === undefined) return error
   const { problem } = error
   const details = problem.errors?.map(({ path, message }) => {

@@ -28,8 +28,16 @@ export function outcomeOf(end: ProgramEnd): ProgramOutcome {
   return failed(end.finish === null ? [how, ...end.lastStderr].join('\n') : `${how} after finish`)
 }
 
+const NO_FINISH = 'no finish event'
+
+/** What a note says besides that a program spoke no events, as most do not. */
+export function newsIn(note: string | null): string | null {
+  const parts = (note ?? '').split('; ').filter(part => part !== '' && part !== NO_FINISH)
+  return parts.length === 0 ? null : parts.join('; ')
+}
+
 function noteOn(finish: ProgramEnd['finish']): string | null {
-  if (finish === null) return 'no finish event'
+  if (finish === null) return NO_FINISH
   if (finish.status === 'completed') return null
   return `finish has status "${finish.status.slice(0, 50)}", neither completed nor failed: the exit code decided`
 }

@@ -21,8 +21,6 @@ export class ShownLines {
   readonly #decoder = new TextDecoder('utf-8')
   #parts: Uint8Array[] = []
   #held = 0
-  /** Whether a newline would only complete what is held. */
-  #endsWithReturn = false
   #goesOn = false
   /** Behind everything that was shown. */
   #offset: number
@@ -34,7 +32,8 @@ export class ShownLines {
 
   push(bytes: Uint8Array): ShownLine[] {
     const lines: ShownLine[] = []
-    if (this.#endsWithReturn && bytes.length > 0 && bytes[0] !== NEWLINE) this.#close(lines, NOTHING, true)
+    if (this.#parts.at(-1)?.at(-1) === CARRIAGE_RETURN && bytes.length > 0 && bytes[0] !== NEWLINE)
+      this.#close(lines, NOTHING, true)
     let from = 0
     let newline = bytes.indexOf(NEWLINE)
     let carriage = loneReturn(bytes, 0)
@@ -70,7 +69,6 @@ export class ShownLines {
     if (bytes.length === 0) return
     this.#parts.push(bytes.slice())
     this.#held += bytes.length
-    this.#endsWithReturn = bytes[bytes.length - 1] === CARRIAGE_RETURN
     if (this.#held <= this.#maxBytes) return
     let rest = this.#takeHeld()
     while (rest.length > this.#maxBytes) {
@@ -85,7 +83,6 @@ export class ShownLines {
     const whole = join(this.#parts, this.#held)
     this.#parts = []
     this.#held = 0
-    this.#endsWithReturn = false
     return whole
   }
 

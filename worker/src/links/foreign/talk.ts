@@ -36,12 +36,6 @@ export interface Talk {
   close(): Promise<void>
 }
 
-/** Programs of foreign hubs never heard of our events: that one says no finish is no news there. */
-export function noteOf(note: string | null): string | null {
-  const parts = (note ?? '').split('; ').filter(part => part !== '' && part !== 'no finish event')
-  return parts.length === 0 ? null : parts.join('; ')
-}
-
 /** About a job of another hub, which this worker served before: its end is kept until it serves that one again. */
 export const SILENT: Talk = {
   ...{ started: () => {}, progress: () => {}, output: () => {} },

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { conversationOf, expectGolden } from '../test-conversation.ts'
@@ -187,9 +188,10 @@ it('says what it always said: a success, a failure and a goodbye', async () => {
   const runs = async (id: string, script: string) => {
     const gate = join(bench.root, `gate-${begun}`)
     begun += 1
-    hub.offer(id, `import os, time\nwhile not os.path.exists(${JSON.stringify(gate)}): time.sleep(0.01)\n${script}`)
+    execFileSync('mkfifo', [gate])
+    hub.offer(id, `open(${JSON.stringify(gate)}).read()\n${script}`)
     await soon(() => expect(hub.http.calls.filter(isRunning)).toHaveLength(begun))
-    writeFileSync(gate, '')
+    await writeFile(gate, '')
     await soon(() => expect(hub.ends(id)).toHaveLength(1))
   }
   await runs('job-1', `print('hello')\nopen('out.txt', 'w').write('weights')`)

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { EndedReport } from '@stoker/protocol'
+import { type EndedReport, newsIn } from '@stoker/protocol'
 import { type LeftFile, leftFiles } from '../foreign/left-files.ts'
 import { lastLines } from '../foreign/log-tail.ts'
 import type { PutTarget } from '../foreign/put-target.ts'
-import { type HeldJob, noteOf } from '../foreign/talk.ts'
+import type { HeldJob } from '../foreign/talk.ts'
 import { stamp } from './qubix-machine.ts'
 
 /** All files of a job together that travel inside its report. */
@@ -38,7 +38,7 @@ export async function completionBody(job: HeldJob, end: EndedReport, ports: Comp
   }
   const left = end.startedAt === null ? { artifacts: [], why: null } : await leftBy(job, ports)
   const { artifacts } = left
-  const note = noteOf([end.note ?? '', left.why ?? ''].join('; '))
+  const note = newsIn([end.note ?? '', left.why ?? ''].join('; '))
   const common = { exitCode: end.exitCode, ...lines, artifacts, ...(note === null ? {} : { note }) }
   const isDone = end.outcome === 'completed'
   const error = isDone ? null : errorOf(end, ports.isInterrupted)

@@ -1,7 +1,6 @@
 import { constants } from 'node:os'
-import type { EndedReport } from '@stoker/protocol'
+import { type EndedReport, newsIn } from '@stoker/protocol'
 import type { JobRecord } from '../foreign/job-record.ts'
-import { noteOf } from '../foreign/talk.ts'
 
 /** Which of the two ways a scheduler is talked to. workers: it hands jobs out by poll. claims: workers claim what they find. */
 export type Manner = 'workers' | 'claims'
@@ -34,7 +33,7 @@ export interface LastFacts {
 /** The last word about a job. */
 export function lastWord({ workerId, manner }: Speaker, record: JobRecord, end: EndedReport, facts: LastFacts): Word {
   const status = statusOf(record, end, facts)
-  const reason = [end.error, noteOf(end.note), facts.note].filter(one => one !== null).join('; ')
+  const reason = [end.error, newsIn(end.note), facts.note].filter(one => one !== null).join('; ')
   const duration = end.startedAt === null ? 0 : (end.at - end.startedAt) / 1000
   const details = { exit_codes: exitCodes(end), duration, ...(reason === '' ? {} : { error_message: reason }) }
   if (manner === 'claims') {
