@@ -2,10 +2,10 @@ import { expect, it, vi } from 'vitest'
 import type { GuessFigures } from './check/start-guesses.ts'
 import { simulate } from './command.ts'
 import type { SimOptions } from './run.ts'
-import { runSeed } from './run-seed.ts'
+import { seedRunner } from './seed-runner.ts'
 
 /** What threads would run at once runs here in turn. */
-const inTurn = async (seeds: readonly SimOptions[]) => seeds.map(runSeed)
+const inTurn = async (seeds: readonly SimOptions[]) => seeds.map(seedRunner())
 
 async function ask(...args: string[]): Promise<{ readonly code: number; readonly text: string }> {
   const said: string[] = []

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { FAULT_NAMES, type FaultPlan, faultPlan, PROFILE_NAMES } from './faults.ts'
 import { describeRuns, type SeedRun } from './report.ts'
 import type { SimOptions } from './run.ts'
-import { runSeed } from './run-seed.ts'
+import { seedRunner } from './seed-runner.ts'
 
 const USAGE = `usage: sim [--seed N] [--seeds COUNT] [--workers N] [--jobs N] [--gpus N] [--minutes N] [--faults NAME] [--plain] [--explain] [--sessions] [--threads N] [--json]
   --seeds    how many seeds, from --seed on
@@ -49,7 +49,7 @@ export async function simulate(
   const seeds = Array.from({ length: asked.seeds }, (_, index) => optionsOf(asked, asked.seed + index))
   const threads = Math.min(asked.threads, seeds.length)
   const before = performance.now()
-  const runs = threads > 1 ? await sideBySide(seeds, threads) : seeds.map(runSeed)
+  const runs = threads > 1 ? await sideBySide(seeds, threads) : seeds.map(seedRunner())
   print(asked.json ? JSON.stringify(runs) : describeRuns(runs, flagsOf(asked), performance.now() - before))
   return runs.some(run => run.violations.length > 0) ? 1 : 0
 }

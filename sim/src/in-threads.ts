@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import type { SeedRun } from './report.ts'
 import type { SimOptions } from './run.ts'
-import { runSeed } from './run-seed.ts'
+import { seedRunner } from './seed-runner.ts'
 
 /** Runs seeds side by side in threads of this program's own file, each thread one after the other; the runs come in the order of the seeds. From source, which threads cannot read, all in turn. */
 export async function runInThreads(
@@ -9,7 +9,7 @@ export async function runInThreads(
   seeds: readonly SimOptions[],
   threads: number,
 ): Promise<readonly SeedRun[]> {
-  if (program.pathname.endsWith('.ts')) return seeds.map(runSeed)
+  if (program.pathname.endsWith('.ts')) return seeds.map(seedRunner())
   const runs: SeedRun[] = []
   const left = seeds.entries()
   await Promise.all(Array.from({ length: Math.min(threads, seeds.length) }, () => work()))
@@ -36,6 +36,7 @@ export async function runInThreads(
 /** True in such a thread, which from then on runs what it is given. */
 export function serveSeeds(): boolean {
   if (isMainThread) return false
+  const runSeed = seedRunner()
   parentPort?.on('message', ([index, options]: readonly [number, SimOptions]) => {
     parentPort?.postMessage([index, runSeed(options)])
   })

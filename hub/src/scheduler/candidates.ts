@@ -4,8 +4,34 @@ import type { Pool, Ranking } from './pool.ts'
 import { isBetter, type Ranked } from './ranked-rooms.ts'
 import type { Room } from './room.ts'
 
+/** What one bucket may use, best first. */
+export interface Choice {
+  readonly best: Room | undefined
+  /** It stays too small, so it need not be tried again. */
+  dropBest(): void
+}
+
+/** Where only one worker changed there is nothing to rank. */
+export class OnlyRoom implements Choice {
+  readonly #isUsable: (room: Room) => boolean
+  #room: Room | undefined
+
+  constructor(room: Room | undefined, isUsable: (room: Room) => boolean) {
+    this.#room = room
+    this.#isUsable = isUsable
+  }
+
+  get best(): Room | undefined {
+    return this.#room !== undefined && this.#isUsable(this.#room) ? this.#room : undefined
+  }
+
+  dropBest(): void {
+    this.#room = undefined
+  }
+}
+
 /** The rooms of a pool that one bucket may use, best first. What others did to a room since it was ranked is seen when its turn comes. */
-export class Candidates {
+export class Candidates implements Choice {
   readonly #pool: Pool
   readonly #shape: Shape
   readonly #isUsable: (room: Room) => boolean
@@ -34,7 +60,6 @@ export class Candidates {
     }
   }
 
-  /** It stays too small, so it need not be tried again. */
   dropBest(): void {
     if (this.#worse !== null && this.#first() === this.#worse.top) this.#worse.dropTop()
     else this.#next += 1

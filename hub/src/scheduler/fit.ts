@@ -30,24 +30,38 @@ export function looksAtEach({ worker, exclude, image, pull }: Shape): boolean {
   return worker !== null || exclude.length > 0 || (image !== null && pull === 'never')
 }
 
+/** Of shapes that wait: both they and classes of workers outlive a pass. */
+const answers = new WeakMap<Shape, Map<string, boolean>>()
+/** Workers come and go with new abilities for as long as a shape waits. */
+const MOST_CLASSES = 1_000
+
 /** Whether workers could run a shape, found out once for each class of them. */
 export class FitByClass {
   readonly #shape: Shape
-  #known: Map<string, boolean> | null = null
+  /** Null where each worker is looked at. */
+  readonly #known: Map<string, boolean> | null
 
   constructor(shape: Shape) {
     this.#shape = shape
+    this.#known = looksAtEach(shape) ? null : knownOf(shape)
   }
 
   with(worker: Pick<WorkerState, 'id' | 'facts' | 'classKey'>): boolean {
-    if (looksAtEach(this.#shape)) return couldRun(this.#shape, worker)
-    this.#known ??= new Map()
-    const known = this.#known.get(worker.classKey)
+    const known = this.#known?.get(worker.classKey)
     if (known !== undefined) return known
     const fits = couldRun(this.#shape, worker)
-    this.#known.set(worker.classKey, fits)
+    if (this.#known !== null && this.#known.size >= MOST_CLASSES) this.#known.clear()
+    this.#known?.set(worker.classKey, fits)
     return fits
   }
+}
+
+function knownOf(shape: Shape): Map<string, boolean> {
+  const known = answers.get(shape)
+  if (known !== undefined) return known
+  const fresh = new Map<string, boolean>()
+  answers.set(shape, fresh)
+  return fresh
 }
 
 type Filter = (shape: Shape, facts: WorkerFacts, id: string) => Refusal | null

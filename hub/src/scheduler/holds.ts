@@ -7,6 +7,7 @@ import type { Room } from './room.ts'
 
 /** Never written to. */
 const NONE = new Map<string, never>()
+const NO_RESERVATIONS: readonly Reservation[] = []
 
 /** The reservations of a pass, by the workers they bear upon. No two bear upon one worker: they could wait for each other for ever. */
 export class Holds {
@@ -24,7 +25,12 @@ export class Holds {
     }
   }
 
+  get isEmpty(): boolean {
+    return this.#holds.length === 0
+  }
+
   get reservations(): readonly Reservation[] {
+    if (this.isEmpty) return NO_RESERVATIONS
     return this.#holds.filter(hold => !hold.isBroken).map(hold => hold.reservation)
   }
 

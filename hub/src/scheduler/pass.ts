@@ -1,5 +1,5 @@
 import type { Bucket, Now, WorkerState } from '../engine/state.ts'
-import { Candidates } from './candidates.ts'
+import { Candidates, type Choice, OnlyRoom } from './candidates.ts'
 import { hostsOf } from './claims-on.ts'
 import { Devices } from './devices.ts'
 import { isCooling, isOpen } from './door.ts'
@@ -22,12 +22,13 @@ interface Entry {
   readonly isDirty: boolean
   readonly fit: FitByClass
   /** Null until its turn comes: by then many rooms are full and need no look. */
-  rooms: Candidates | null
+  rooms: Choice | null
   head: number
 }
 
 const LOOK_MS = 1000
-const NOTHING: Omit<Plan, 'reservations'> = { placements: [], heads: new Map(), hasLooked: false, again: [] }
+const NOBODY: readonly string[] = []
+const NOTHING: Omit<Plan, 'reservations'> = { placements: [], heads: new Map(), hasLooked: false, again: NOBODY }
 
 /** Filters first, then scores: what a policy prefers can order workers, never admit one. */
 export function planWith(rankFor: RankFor, view: View, now: Now): Plan {
@@ -86,7 +87,7 @@ class Pass {
       heads,
       reservations,
       hasLooked: this.#hasLooked,
-      again: [...this.#freed(reservations), ...this.#given()],
+      again: this.#again(reservations),
     }
   }
 
@@ -114,8 +115,9 @@ class Pass {
     return entries
   }
 
-  #candidates({ bucket, isDirty, fit }: Entry): Candidates | null {
+  #choice({ bucket, isDirty, fit }: Entry): Choice | null {
     const pool = isDirty ? this.#openPool() : this.#changed
+    if (pool.rooms.length <= 1) return new OnlyRoom(pool.rooms[0], this.#usable(bucket, fit))
     return pool.mayHave(bucket.shape, fit) ? new Candidates(pool, bucket.shape, this.#usable(bucket, fit)) : null
   }
 
@@ -156,7 +158,7 @@ class Pass {
 
   #placeHead(entry: Entry): Placement | null {
     const { bucket, head } = entry
-    entry.rooms ??= this.#candidates(entry)
+    entry.rooms ??= this.#choice(entry)
     const { rooms } = entry
     if (rooms === null) return null
     for (let room = rooms.best; room !== undefined; room = rooms.best) {
@@ -196,6 +198,11 @@ class Pass {
     const kept = new Set(reservations.map(({ bucket, worker }) => `${bucket} ${worker}`))
     const before = this.#view.reservations.held.filter(({ bucket, worker }) => !kept.has(`${bucket} ${worker}`))
     return before.flatMap(({ worker }) => [...hostsOf(this.#view, worker)])
+  }
+
+  #again(reservations: readonly Reservation[]): readonly string[] {
+    if (this.#view.reservations.held.length === 0 && this.#holds.isEmpty) return NOBODY
+    return [...this.#freed(reservations), ...this.#given()]
   }
 
   #given(): string[] {

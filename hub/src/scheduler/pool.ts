@@ -29,7 +29,8 @@ interface Class {
 /** Rooms that buckets look at in one pass, ranked once for all that rank alike. */
 export class Pool {
   readonly #rankFor: RankFor
-  readonly #rankings = new Map<Rank, Map<string, Ranking>>()
+  /** Null until someone ranks. */
+  #rankings: Map<Rank, Map<string, Ranking>> | null = null
   #rooms: readonly Room[]
   #classes: readonly Class[] | null = null
   #taken = 0
@@ -66,6 +67,7 @@ export class Pool {
   rankedFor(shape: Shape): Ranking {
     const plain = this.#rankFor(shape)
     const wishes = `${shape.gpus > 0 ? 'gpu ' : ''}${shape.preferTags.join(' ')}|${warmthKey(shape)}`
+    this.#rankings ??= new Map()
     const byWishes = this.#rankings.get(plain) ?? new Map<string, Ranking>()
     const known = byWishes.get(wishes)
     if (known !== undefined && (this.#taken - known.takenBefore) ** 2 <= 2 * this.#rooms.length) return known
