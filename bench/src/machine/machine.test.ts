@@ -7,10 +7,12 @@ import { parseCpuTicks } from './cpu-ticks.ts'
 import { disturbances } from './disturbance.ts'
 import { fsyncTime } from './fsync-time.ts'
 import { parseProcessTicks, treeTicks } from './own-ticks.ts'
+import { workTimeMs } from './work-time.ts'
 
-const aStretch = (name: string, foreignShare: number | null, p50Ms: number) => ({
+const aStretch = (name: string, foreignShare: number | null, p50Ms: number, workMs = 10) => ({
   name,
   foreignShare,
+  workMs,
   fsync: { p50Ms, p99Ms: p50Ms * 2 },
 })
 
@@ -48,6 +50,10 @@ describe('the machine', () => {
     }
   })
 
+  it('measures work that is always the same', () => {
+    expect(workTimeMs()).toBeGreaterThan(0)
+  })
+
   it('measures a sync and leaves no file', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fsync-'))
     try {
@@ -70,5 +76,11 @@ describe('disturbances', () => {
       'others used the processors during submit 50 %',
       'a sync took 0.20 ms at best, but before noop 4.00 ms',
     ])
+  })
+
+  it('names the measures around which the processor itself was slow', () => {
+    expect(
+      disturbances([aStretch('submit', 0, 0.2, 10), aStretch('noop', 0, 0.2, 12.9), aStretch('bulk', 0, 0.2, 18)]),
+    ).toEqual(['the same work took the processor 10.0 ms at best, but around bulk 18.0 ms'])
   })
 })

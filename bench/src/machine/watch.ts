@@ -2,6 +2,7 @@ import { type CpuTicks, readCpuTicks } from './cpu-ticks.ts'
 import type { Stretch } from './disturbance.ts'
 import { type FsyncTime, fsyncTime } from './fsync-time.ts'
 import { treeTicks } from './own-ticks.ts'
+import { workTimeMs } from './work-time.ts'
 
 /** Looks at the machine around each stretch of the run, so that a disturbed one can be told from a slow product. */
 export class MachineWatch {
@@ -10,6 +11,8 @@ export class MachineWatch {
 
   constructor(folder: string) {
     this.#folder = folder
+    // The first time counts for nothing: it is compiled.
+    workTimeMs()
   }
 
   get stretches(): readonly Stretch[] {
@@ -22,12 +25,14 @@ export class MachineWatch {
 
   async during<T>(name: string, work: () => Promise<T>): Promise<T> {
     const fsync = await fsyncTime(this.#folder)
+    const workBefore = workTimeMs()
     const before = await lookAround(this.#folder)
     try {
       return await work()
     } finally {
       const after = await lookAround(this.#folder)
-      this.#stretches.push({ name, fsync, foreignShare: foreignShare(before, after) })
+      const workMs = (workBefore + workTimeMs()) / 2
+      this.#stretches.push({ name, fsync, workMs, foreignShare: foreignShare(before, after) })
     }
   }
 }
