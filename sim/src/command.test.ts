@@ -5,7 +5,7 @@ import type { SimOptions } from './run.ts'
 import { seedRunner } from './seed-runner.ts'
 
 /** What threads would run at once runs here in turn. */
-const inTurn = async (seeds: readonly SimOptions[]) => seeds.map(seedRunner())
+const inTurn = async (seeds: readonly SimOptions[]) => seeds.map(seedRunner(seeds.length))
 
 async function ask(...args: string[]): Promise<{ readonly code: number; readonly text: string }> {
   const said: string[] = []

@@ -49,7 +49,7 @@ export async function simulate(
   const seeds = Array.from({ length: asked.seeds }, (_, index) => optionsOf(asked, asked.seed + index))
   const threads = Math.min(asked.threads, seeds.length)
   const before = performance.now()
-  const runs = threads > 1 ? await sideBySide(seeds, threads) : seeds.map(seedRunner())
+  const runs = threads > 1 ? await sideBySide(seeds, threads) : seeds.map(seedRunner(seeds.length))
   print(asked.json ? JSON.stringify(runs) : describeRuns(runs, flagsOf(asked), performance.now() - before))
   return runs.some(run => run.violations.length > 0) ? 1 : 0
 }

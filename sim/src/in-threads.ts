@@ -1,4 +1,4 @@
-import { isMainThread, parentPort, Worker } from 'node:worker_threads'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import type { SeedRun } from './report.ts'
 import type { SimOptions } from './run.ts'
 import { seedRunner } from './seed-runner.ts'
@@ -9,14 +9,14 @@ export async function runInThreads(
   seeds: readonly SimOptions[],
   threads: number,
 ): Promise<readonly SeedRun[]> {
-  if (program.pathname.endsWith('.ts')) return seeds.map(seedRunner())
+  if (program.pathname.endsWith('.ts')) return seeds.map(seedRunner(seeds.length))
   const runs: SeedRun[] = []
   const left = seeds.entries()
   await Promise.all(Array.from({ length: Math.min(threads, seeds.length) }, () => work()))
   return runs
 
   function work(): Promise<void> {
-    const thread = new Worker(program)
+    const thread = new Worker(program, { workerData: seeds.length / threads })
     return new Promise((resolve, reject) => {
       const goOn = () => {
         const next = left.next()
@@ -36,7 +36,7 @@ export async function runInThreads(
 /** True in such a thread, which from then on runs what it is given. */
 export function serveSeeds(): boolean {
   if (isMainThread) return false
-  const runSeed = seedRunner()
+  const runSeed = seedRunner(Number(workerData))
   parentPort?.on('message', ([index, options]: readonly [number, SimOptions]) => {
     parentPort?.postMessage([index, runSeed(options)])
   })

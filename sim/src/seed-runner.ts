@@ -6,9 +6,9 @@ const LARGE = 5_000
 const REHEARSALS = 4
 const REHEARSED_JOBS = 200
 
-/** Runs seeds one after the other. Before the first large one it plays a few small worlds: V8 then sees how worlds differ before it compiles for them, instead of compiling for the first one and again for each of the next. */
-export function seedRunner(): (options: SimOptions) => SeedRun {
-  let isRehearsed = false
+/** Runs about so many seeds one after the other. Before the first of several large ones it plays a few small worlds: V8 then sees how worlds differ before it compiles for them, instead of compiling for the first one and again for each of the next. */
+export function seedRunner(count: number): (options: SimOptions) => SeedRun {
+  let isRehearsed = count < 2
   return options => {
     if (!isRehearsed && options.jobs >= LARGE) {
       isRehearsed = true
