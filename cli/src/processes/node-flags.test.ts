@@ -6,7 +6,7 @@ test('a hub gets room for what dies young and few arenas, a simulated one more o
   expect(nodeEnv('/dist/hub.js', {})).toEqual({ MALLOC_ARENA_MAX: '2' })
   expect(nodeFlags('/dist/worker.js')).toEqual(['--no-parallel-scavenge'])
   expect(nodeEnv('/dist/worker.js', {})).toEqual({})
-  expect(nodeFlags('/dist/sim.js')).toEqual(['--max-semi-space-size=128', '--no-lazy-feedback-allocation'])
+  expect(nodeFlags('/dist/sim.js')).toEqual(['--max-semi-space-size=128'])
   expect(nodeFlags('/dist/doctor.js')).toEqual([])
 })
 

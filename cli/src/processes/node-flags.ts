@@ -4,8 +4,8 @@ import { basename } from 'node:path'
 const YOUNG_ROOM = '--max-semi-space-size=64'
 /** It may ask for a collection while content comes in. */
 const HUB_FLAGS: readonly string[] = [YOUNG_ROOM, '--expose-gc']
-/** It is a hub under load all the time, and nobody shares its memory. What V8 sees of the first calls already spares it compiling twice. */
-const SIM_FLAGS: readonly string[] = ['--max-semi-space-size=128', '--no-lazy-feedback-allocation']
+/** It is a hub under load all the time, and nobody shares its memory. */
+const SIM_FLAGS: readonly string[] = ['--max-semi-space-size=128']
 
 /** What a worker makes is little: shared between threads, collecting it takes as long as the slowest of them waits for a core, which programs have. */
 const WORKER_FLAGS: readonly string[] = ['--no-parallel-scavenge']
