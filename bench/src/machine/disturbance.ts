@@ -13,7 +13,7 @@ export interface Stretch {
 const FOREIGN_SHARE = 0.15
 /** A disk that is ours alone varies by less than this from its own best. */
 const FSYNC_FACTOR = 3
-/** Processors that are ours alone vary by a tenth. */
+/** Slower than its own best by more than this, a processor serves others, too. */
 const WORK_FACTOR = 1.3
 
 /** In sentences, what made the figures doubtful; empty on a machine that was ours alone. */

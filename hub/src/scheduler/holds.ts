@@ -25,17 +25,14 @@ export class Holds {
     }
   }
 
-  get isEmpty(): boolean {
-    return this.#holds.length === 0
-  }
-
   get reservations(): readonly Reservation[] {
-    if (this.isEmpty) return NO_RESERVATIONS
+    if (this.#holds.length === 0) return NO_RESERVATIONS
     return this.#holds.filter(hold => !hold.isBroken).map(hold => hold.reservation)
   }
 
   /** Those that were in force and are not any more: who was held back for them may look again. */
   get broken(): readonly Reservation[] {
+    if (this.#holds.length === 0) return NO_RESERVATIONS
     return this.#holds.filter(hold => hold.isBroken).map(hold => hold.reservation)
   }
 

@@ -27,8 +27,7 @@ interface Entry {
 }
 
 const LOOK_MS = 1000
-const NOBODY: readonly string[] = []
-const NOTHING: Omit<Plan, 'reservations'> = { placements: [], heads: new Map(), hasLooked: false, again: NOBODY }
+const NOTHING: Omit<Plan, 'reservations'> = { placements: [], heads: new Map(), hasLooked: false, again: [] }
 
 /** Filters first, then scores: what a policy prefers can order workers, never admit one. */
 export function planWith(rankFor: RankFor, view: View, now: Now): Plan {
@@ -87,7 +86,7 @@ class Pass {
       heads,
       reservations,
       hasLooked: this.#hasLooked,
-      again: this.#again(reservations),
+      again: [...this.#freed(reservations), ...this.#given()],
     }
   }
 
@@ -198,11 +197,6 @@ class Pass {
     const kept = new Set(reservations.map(({ bucket, worker }) => `${bucket} ${worker}`))
     const before = this.#view.reservations.held.filter(({ bucket, worker }) => !kept.has(`${bucket} ${worker}`))
     return before.flatMap(({ worker }) => [...hostsOf(this.#view, worker)])
-  }
-
-  #again(reservations: readonly Reservation[]): readonly string[] {
-    if (this.#view.reservations.held.length === 0 && this.#holds.isEmpty) return NOBODY
-    return [...this.#freed(reservations), ...this.#given()]
   }
 
   #given(): string[] {
