@@ -1,4 +1,5 @@
 import type { DependencyKind, TerminalState } from '@stoker/protocol'
+import { jobNumberAt, widened } from './columns.ts'
 
 const NONE = -1
 const FIRST_CAPACITY = 256
@@ -119,9 +120,9 @@ export class Edges {
   }
 
   #read(slot: number): Edge {
-    const dependency = this.#dependency[slot] ?? 0
+    const dependency = jobNumberAt(this.#dependency, slot)
     return {
-      job: this.#job[slot] ?? 0,
+      job: jobNumberAt(this.#job, slot),
       dependency,
       id: this.#dependents.get(dependency)?.id ?? '',
       kind: KINDS[this.#kind[slot] ?? 0] ?? 'success',
@@ -148,9 +149,4 @@ export class Edges {
     this.#next = widened(this.#next, new Int32Array(capacity))
     this.#previous = widened(this.#previous, new Int32Array(capacity))
   }
-}
-
-function widened<A extends Float64Array | Int32Array | Uint8Array>(from: A, to: A): A {
-  to.set(from)
-  return to
 }

@@ -1,4 +1,5 @@
 import type { Fleet } from './fleet.ts'
+import { moved } from './moved.ts'
 import { limitsOf } from './owner-limits.ts'
 import type { Claim, State } from './state.ts'
 
@@ -91,12 +92,13 @@ function groupOf(state: State, { groupId }: Claim) {
 }
 
 function add(taken: Taken, claim: Claim, sign: 1 | -1): void {
-  taken.cpusMilli += sign * claim.cpusMilli
-  taken.memoryMb += sign * claim.memoryMb
+  const { cpusMilli, memoryMb, gpus, gpuMemoryMb } = claim
+  taken.cpusMilli = moved(taken.cpusMilli, cpusMilli, sign)
+  taken.memoryMb = moved(taken.memoryMb, memoryMb, sign)
   taken.slots += sign
-  taken.devices += sign * claim.gpus.length
-  if (claim.gpuMemoryMb === null) taken.gpus += sign * claim.gpus.length
-  else taken.gpuMemoryMb += sign * claim.gpuMemoryMb * claim.gpus.length
+  taken.devices = moved(taken.devices, gpus.length, sign)
+  if (gpuMemoryMb === null) taken.gpus = moved(taken.gpus, gpus.length, sign)
+  else taken.gpuMemoryMb = moved(taken.gpuMemoryMb, gpuMemoryMb * gpus.length, sign)
 }
 
 function part(taken: number, total: number): number {

@@ -1,3 +1,5 @@
+import { jobNumberAt, widened } from './columns.ts'
+
 const NONE = -1
 const FIRST_CAPACITY = 1024
 
@@ -57,17 +59,17 @@ export class QueuedJobs {
   /** The oldest jobs of a bucket, oldest first; the queue must not change while they are walked. */
   *walk(bucket: number): Generator<number> {
     for (let slot = this.#ends.get(bucket)?.head ?? NONE; slot !== NONE; slot = this.#next[slot] ?? NONE)
-      yield this.#seq[slot] ?? 0
+      yield jobNumberAt(this.#seq, slot)
   }
 
   oldest(bucket: number): number | null {
     const ends = this.#ends.get(bucket)
-    return ends === undefined ? null : (this.#seq[ends.head] ?? null)
+    return ends === undefined ? null : jobNumberAt(this.#seq, ends.head)
   }
 
   newest(bucket: number): number | null {
     const ends = this.#ends.get(bucket)
-    return ends === undefined ? null : (this.#seq[ends.tail] ?? null)
+    return ends === undefined ? null : jobNumberAt(this.#seq, ends.tail)
   }
 
   add(job: QueuedJob): void {
@@ -97,7 +99,7 @@ export class QueuedJobs {
 
   #read(slot: number): QueuedJob {
     return {
-      seq: this.#seq[slot] ?? 0,
+      seq: jobNumberAt(this.#seq, slot),
       bucket: this.#bucket[slot] ?? 0,
       attempts: this.#attempts[slot] ?? 0,
       failures: this.#failures[slot] ?? 0,
@@ -226,9 +228,4 @@ export class QueuedJobs {
     }
     this.#slots[hole] = NONE
   }
-}
-
-function widened<A extends Float64Array | Int32Array | Uint16Array | Uint8Array>(from: A, to: A): A {
-  to.set(from)
-  return to
 }

@@ -1,6 +1,6 @@
 import { Shape, Terms } from '@stoker/protocol'
-import { expect, it } from 'vitest'
-import { bucketKey, shapeOf } from './shape-of.ts'
+import { describe, expect, it } from 'vitest'
+import { bucketKey, isSameShape, isSameTerms, shapeOf } from './shape-of.ts'
 import { aJob } from './test-house.ts'
 
 const SHAPE: Shape = {
@@ -39,17 +39,13 @@ const TERMS: Terms = {
 
 /** For every field that is, or will be added: another value of its kind. */
 function changes<T extends object>(of: T, others: { readonly [K in keyof T]-?: readonly T[K][] }): T[] {
-  return (Object.keys(of) as (keyof T)[]).flatMap(key => others[key].map(value => ({ ...of, [key]: value })))
+  return (Object.keys(others) as (keyof T)[]).flatMap(key => others[key].map(value => ({ ...of, [key]: value })))
 }
 
-it('tells apart jobs that differ in anything the scheduler or the terms know', () => {
-  expect(Object.keys(Shape.shape).sort()).toEqual(
-    [...Object.keys(SHAPE), 'session', 'unverified', 'environment', 'interpreter'].sort(),
-  )
-  expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
+describe('every field counts', () => {
   const texts = ['', 'null', 'a', '"a"', '|']
   const lists = [[''], ['a', 'b'], ['a,b'], ['a","b'], ['|']]
-  const shapes = changes(SHAPE, {
+  const otherShapes: { readonly [K in keyof Shape]-?: readonly Shape[K][] } = {
     executor: ['process', 'container', 'task'],
     gpus: [1, 2],
     gpuMemoryMb: [1],
@@ -76,7 +72,8 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
     unverified: [true],
     environment: ['a', 'b'],
     interpreter: ['3.11'],
-  })
+  }
+  const shapes = changes(SHAPE, otherShapes)
   const terms = changes(TERMS, {
     timeoutMs: [0, 1],
     lostAfterMs: [0, 1],
@@ -90,16 +87,31 @@ it('tells apart jobs that differ in anything the scheduler or the terms know', (
       { concurrency: 2, queue: 5, idleMs: 1, lifetimeMs: 1, preset: 'a' },
     ],
   })
-  const keys = [
-    bucketKey('a', 0, SHAPE, TERMS),
-    bucketKey('a', 1, SHAPE, TERMS),
-    bucketKey('b', 0, SHAPE, TERMS),
-    bucketKey('a', 0, SHAPE, TERMS, 'g'),
-    bucketKey('g|a', 0, SHAPE, TERMS),
-    ...shapes.map(shape => bucketKey('a', 0, shape, TERMS)),
-    ...terms.map(each => bucketKey('a', 0, SHAPE, each)),
-  ]
-  expect(new Set(keys).size).toBe(keys.length)
+  it('and none is forgotten here', () => {
+    expect(Object.keys(Shape.shape).sort()).toEqual(Object.keys(otherShapes).sort())
+    expect(Object.keys(Terms.shape).sort()).toEqual(Object.keys(TERMS).sort())
+  })
+
+  it('in the key of a bucket', () => {
+    const keys = [
+      bucketKey('a', 0, SHAPE, TERMS),
+      bucketKey('a', 1, SHAPE, TERMS),
+      bucketKey('b', 0, SHAPE, TERMS),
+      bucketKey('a', 0, SHAPE, TERMS, 'g'),
+      bucketKey('g|a', 0, SHAPE, TERMS),
+      ...shapes.map(shape => bucketKey('a', 0, shape, TERMS)),
+      ...terms.map(each => bucketKey('a', 0, SHAPE, each)),
+    ]
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  it('when two jobs are compared, whichever of them has more', () => {
+    const wrong = shapes.filter(shape => isSameShape(shape, SHAPE) || isSameShape(SHAPE, shape))
+    expect(wrong).toEqual([])
+    expect(shapes.filter(shape => !isSameShape(shape, structuredClone(shape)))).toEqual([])
+    expect(terms.filter(each => isSameTerms(each, TERMS) || isSameTerms(TERMS, each))).toEqual([])
+    expect(isSameTerms(TERMS, structuredClone(TERMS))).toBe(true)
+  })
 })
 
 it('equal packages are one environment, however they are written', () => {

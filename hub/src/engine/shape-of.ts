@@ -14,15 +14,16 @@ import {
 const MB = 1_000_000
 const MIB = 2 ** 20
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** What the scheduler sees of a spec; device memory counts in MiB as drivers do, so that `24GB` fits a device sold as such. */
 export function shapeOf(spec: JobSpec): Shape {
   const { resources, placement } = spec
-  return {
+  const shape: Writable<Shape> = {
     executor: executorOf(spec),
     gpus: resources.gpus,
     gpuMemoryMb: Math.floor((resources.gpuMemoryBytes ?? 0) / MIB),
     gpuModel: resources.gpuModel,
-    ...(resources.gpuDifficulty === undefined ? {} : { gpuDifficulty: resources.gpuDifficulty }),
     gpuSharing: resources.gpuSharing,
     cpusMilli: Math.ceil(resources.cpus * 1000),
     memoryMb: Math.ceil((resources.memoryBytes ?? 0) / MB),
@@ -38,19 +39,19 @@ export function shapeOf(spec: JobSpec): Shape {
     pull: spec.container?.pull ?? 'missing',
     mounts: mountedOf(spec),
     target: spec.task === null ? null : taskTarget(spec.task),
-    ...(spec.session === null ? NO_SESSION : SESSION),
-    ...(startsProgram(spec.type) && spec.container === null ? programOf(spec) : NO_SESSION),
   }
+  if (resources.gpuDifficulty !== undefined) shape.gpuDifficulty = resources.gpuDifficulty
+  if (spec.session !== null) shape.session = true
+  if (startsProgram(spec.type) && spec.container === null) nameProgram(shape, spec)
+  return shape
 }
 
-function programOf(spec: JobSpec): Pick<Shape, 'type' | 'uses' | 'unverified' | 'environment' | 'interpreter'> {
+function nameProgram(shape: Writable<Shape>, spec: JobSpec): void {
+  shape.type = spec.type
   const uses = usesOf(spec)
-  return {
-    type: spec.type,
-    ...(uses.length === 0 ? {} : { uses }),
-    ...(spec.environment === null ? {} : environmentOf(spec.environment)),
-    ...(spec.placement.unverified ? UNVERIFIED : {}),
-  }
+  if (uses.length > 0) shape.uses = uses
+  if (spec.environment !== null) Object.assign(shape, environmentOf(spec.environment))
+  if (spec.placement.unverified) shape.unverified = true
 }
 
 function usesOf({ input, env, environment, files, model, outputs, ranks, secrets }: JobSpec): Use[] {
@@ -67,7 +68,6 @@ function usesOf({ input, env, environment, files, model, outputs, ranks, secrets
   return USES.filter(use => asked[use])
 }
 
-const UNVERIFIED = { unverified: true } as const
 /** As workers name the packages they have. */
 const HASH_LENGTH = 16
 
@@ -82,8 +82,6 @@ function executorOf({ type, container, task }: JobSpec): Shape['executor'] {
   return isInline(type) ? 'inline' : 'process'
 }
 
-const SESSION = { session: true } as const
-const NO_SESSION = {}
 const NONE: never[] = []
 Object.freeze(NONE)
 
@@ -123,6 +121,56 @@ export function bucketKey(
   const kept = terms.session === null ? '' : JSON.stringify(terms.session)
   const times = `${timeoutMs}|${lostAfterMs}|${retryMax}|${retryOn.join()}|${retryInitialMs}|${retryMaxMs}|${kept}`
   return `${priority}|${devices}|${rooms}|${tags}|${times}|${groupId}|${owner}`
+}
+
+/** Whether two shapes would have one key, which costs more to write. Each field is named: in a loop over names V8 would look every one of them up. */
+export function isSameShape(a: Shape, b: Shape): boolean {
+  return (
+    a.executor === b.executor &&
+    a.gpus === b.gpus &&
+    a.gpuMemoryMb === b.gpuMemoryMb &&
+    a.gpuModel === b.gpuModel &&
+    a.gpuDifficulty === b.gpuDifficulty &&
+    a.gpuSharing === b.gpuSharing &&
+    a.cpusMilli === b.cpusMilli &&
+    a.memoryMb === b.memoryMb &&
+    a.worker === b.worker &&
+    isSameList(a.exclude, b.exclude) &&
+    isSameList(a.tags, b.tags) &&
+    isSameList(a.avoidTags, b.avoidTags) &&
+    isSameList(a.preferTags, b.preferTags) &&
+    a.python === b.python &&
+    a.isolation === b.isolation &&
+    a.network === b.network &&
+    a.image === b.image &&
+    a.pull === b.pull &&
+    isSameList(a.mounts, b.mounts) &&
+    a.target === b.target &&
+    a.session === b.session &&
+    a.type === b.type &&
+    isSameList(a.uses ?? NONE, b.uses ?? NONE) &&
+    a.environment === b.environment &&
+    a.interpreter === b.interpreter &&
+    a.unverified === b.unverified
+  )
+}
+
+/** Of sessions it says no, though they may be. */
+export function isSameTerms(a: Terms, b: Terms): boolean {
+  return (
+    a.timeoutMs === b.timeoutMs &&
+    a.lostAfterMs === b.lostAfterMs &&
+    a.retryMax === b.retryMax &&
+    isSameList(a.retryOn, b.retryOn) &&
+    a.retryInitialMs === b.retryInitialMs &&
+    a.retryMaxMs === b.retryMaxMs &&
+    a.session === b.session
+  )
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  if (a === b) return true
+  return a.length === b.length && a.every((word, index) => word === b[index])
 }
 
 function quoted(text: string | null): string {

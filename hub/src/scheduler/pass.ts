@@ -27,15 +27,18 @@ interface Entry {
 }
 
 const LOOK_MS = 1000
-const NOTHING: Omit<Plan, 'reservations'> = { placements: [], heads: new Map(), hasLooked: false, again: [] }
 
 /** Filters first, then scores: what a policy prefers can order workers, never admit one. */
 export function planWith(rankFor: RankFor, view: View, now: Now): Plan {
   const { held } = view.reservations
-  if (view.queued.size === 0) return { ...NOTHING, reservations: [] }
+  if (view.queued.size === 0) return nothing([])
   const fresh = held.length === 0 ? held : held.filter(reservation => !isStale(view, reservation, now))
   const isQuiet = view.dirtyBuckets.size === 0 && view.dirtyWorkers.size === 0 && fresh.length === held.length
-  return isQuiet ? { ...NOTHING, reservations: held } : new Pass(view, now, rankFor, fresh).run()
+  return isQuiet ? nothing(held) : new Pass(view, now, rankFor, fresh).run()
+}
+
+function nothing(reservations: readonly Reservation[]): Plan {
+  return { placements: [], heads: new Map(), reservations, hasLooked: false, again: [] }
 }
 
 /** One look at what changed. */

@@ -1,4 +1,5 @@
 import type { Gpu, Shape } from '@stoker/protocol'
+import { moved } from '../engine/moved.ts'
 import type { Claim, WorkerState } from '../engine/state.ts'
 import { chooseDevices, type Devices } from './devices.ts'
 
@@ -108,9 +109,10 @@ export class Room {
     this.devices.move(claim, sign)
     if (claim.gpus.length > 0) this.#untaken = null
     if (!isHere) return
-    this.#cpusMilli -= sign * claim.cpusMilli
-    this.#memoryMb -= sign * claim.memoryMb
-    this.#slots -= sign
+    const freed = sign === 1 ? -1 : 1
+    this.#cpusMilli = moved(this.#cpusMilli, claim.cpusMilli, freed)
+    this.#memoryMb = moved(this.#memoryMb, claim.memoryMb, freed)
+    this.#slots += freed
   }
 }
 

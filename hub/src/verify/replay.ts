@@ -1,5 +1,6 @@
 import { type Change, JournalBody } from '@stoker/protocol'
 import { apply } from '../engine/apply.ts'
+import { empty } from '../engine/core.ts'
 import { dump } from '../engine/dump.ts'
 import { emptyState, type State } from '../engine/state.ts'
 import type { JournalRow } from '../store/port.ts'
@@ -23,8 +24,8 @@ export class Replay {
     } catch (error) {
       this.#broken = `journal row ${n} cannot be replayed: ${error instanceof Error ? error.message : String(error)}`
     }
-    this.state.dirtyGroups.clear()
-    this.state.woken.clear()
+    empty(this.state.dirtyGroups)
+    empty(this.state.woken)
     this.state.journal = { n, hash }
   }
 

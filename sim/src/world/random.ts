@@ -2,7 +2,7 @@
 export class Random {
   #a: number
   #b: number
-  #c = 0x9e3779b9
+  #c = 0x9e3779b9 | 0
   #count = 1
 
   constructor(seed: number) {

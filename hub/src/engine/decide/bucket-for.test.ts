@@ -10,6 +10,9 @@ const OTHERS: readonly JobSpecInput[] = [
   { ...PLAIN, retries: { max: 1, on: ['failed', 'timed_out'] } },
   { ...PLAIN, placement: { tags: { require: ['b'] } } },
   { ...PLAIN, placement: { tags: { require: ['a', 'b'] } } },
+  { ...PLAIN, env: { A: '1' } },
+  { ...PLAIN, environment: { requirements: 'six' } },
+  { ...PLAIN, placement: { tags: { require: ['a'] }, unverified: true } },
 ]
 
 test('of jobs submitted together those alike share a bucket, and one difference makes another', () => {

@@ -1,4 +1,4 @@
-import { bucketKey } from '../shape-of.ts'
+import { bucketKey, isSameShape, isSameTerms } from '../shape-of.ts'
 import type { Bucket, State } from '../state.ts'
 import type { Emit } from './emit.ts'
 
@@ -28,17 +28,7 @@ function isAlike(a: Alike, b: Alike): boolean {
     a.priority === b.priority &&
     a.owner === b.owner &&
     a.groupId === b.groupId &&
-    hasSameValues(a.shape, b.shape) &&
-    hasSameValues(a.terms, b.terms)
+    isSameShape(a.shape, b.shape) &&
+    isSameTerms(a.terms, b.terms)
   )
-}
-
-/** Of two objects with the same fields, whose values are plain or lists of words. */
-function hasSameValues<T extends object>(a: T, b: T): boolean {
-  for (const name in a) if (a[name] !== b[name] && !isSameList(a[name], b[name])) return false
-  return true
-}
-
-function isSameList(a: unknown, b: unknown): boolean {
-  return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((word, index) => word === b[index])
 }
