@@ -178,7 +178,7 @@ function applyAttemptEnded(state: State, change: ChangeOf<'attemptEnded'>): void
       heldBy: null,
     })
   } else {
-    endJob(state, change.job, active.bucket, 'active', change.next, change.reason)
+    endJob(state, change.job, active.bucket, 'active', change.next, change.reason ?? null)
   }
 }
 

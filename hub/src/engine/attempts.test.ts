@@ -34,6 +34,17 @@ describe('the way of a job', () => {
     expect(house.stateOf(job)).toBe('succeeded')
   })
 
+  it('is journaled with what its end has, and nothing else', () => {
+    house.join(aHello('w'))
+    const job = house.submit(aJob())
+    house.report('w', house.ended(house.fenceOf(job), 'completed'))
+    expect(house.journal.at(-1)?.commit.journal?.body).not.toContain('null')
+    const row = house.journal.at(-1)?.commit.rows.find(write => write.op === 'update' && write.table === 'job')
+    expect(row).toMatchObject({
+      set: { signal: null, error: null, note: null, usage: null, dueAt: null, reason: null },
+    })
+  })
+
   it('gives resources back only when the attempt has ended', () => {
     house.join(aHello('w', { cpus: 1 }))
     const [first, second] = [house.submit(aJob({ command: 'a' })), house.submit(aJob({ command: 'b' }))]

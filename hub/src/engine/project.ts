@@ -110,11 +110,11 @@ const PROJECTORS: Projectors = {
       draining: known?.draining === true ? 1 : 0,
       batch: known?.batch ?? 0,
       dialect: facts.dialect === undefined ? null : JSON.stringify(facts.dialect),
-      gatewayNote: noteText(known?.note),
+      gatewayNote: textOf(known?.note),
     }
     return [{ op: 'put', table: 'worker', row }]
   },
-  workerNoted: ({ id, note }) => [{ op: 'update', table: 'worker', key: { id }, set: { gatewayNote: noteText(note) } }],
+  workerNoted: ({ id, note }) => [{ op: 'update', table: 'worker', key: { id }, set: { gatewayNote: textOf(note) } }],
   workerDrained: ({ id, on }) => [{ op: 'update', table: 'worker', key: { id }, set: { draining: on ? 1 : 0 } }],
   workerRemoved: ({ id }, state) => [
     { op: 'delete', table: 'worker', key: { id } },
@@ -161,15 +161,15 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
     isolation: active.isolation ?? impliedIsolation(executor),
     attemptEndedAt: change.at,
     exitCode: change.exitCode,
-    signal: change.signal,
-    error: change.error,
-    note: change.note,
-    usage: change.usage === null ? null : JSON.stringify(change.usage),
-    result: change.result === null ? null : JSON.stringify(change.result),
+    signal: change.signal ?? null,
+    error: change.error ?? null,
+    note: change.note ?? null,
+    usage: textOf(change.usage),
+    result: textOf(change.result),
     failures: change.failures,
     lost: change.lost,
-    dueAt: change.dueAt,
-    reason: change.reason,
+    dueAt: change.dueAt ?? null,
+    reason: change.reason ?? null,
     endedAt: isFinal ? change.at : null,
     ...firstStart,
   })
@@ -180,7 +180,7 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
       ...announceEnd(state, change.job, change.next, change.at),
       ...endSession(state, change.job, change.at),
     ]
-  const { outcome, at: endedAt, exitCode, signal, error, note, usage } = change
+  const { outcome, at: endedAt, exitCode, signal = null, error = null, note = null, usage = null } = change
   return [
     job,
     {
@@ -193,8 +193,8 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
 
 const NOTHING = {}
 
-function noteText(note: Json | undefined): string | null {
-  return note === undefined || note === null ? null : JSON.stringify(note)
+function textOf(value: Json | undefined): string | null {
+  return value === undefined || value === null ? null : JSON.stringify(value)
 }
 
 /** These never say where they run. */

@@ -122,7 +122,7 @@ export class KeepWarm {
   #hear(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.c === 'attemptEnded' && change.next !== 'queued' && change.next !== 'waiting')
-        this.#noteEnd(change.job, change.next, change.reason)
+        this.#noteEnd(change.job, change.next, change.reason ?? null)
       if (change.c === 'ended') this.#noteEnd(change.job, change.state, change.reason)
     }
     if (changes.some(({ c }) => c === 'submitted' || c === 'attemptEnded' || c === 'ended')) this.#soon()

@@ -150,7 +150,7 @@ export class JobLives {
     this.#current(change, outcome)
     if (!NEXT[outcome].includes(next))
       this.#complain('b', `${nameFence(change)} ended ${outcome}, but its job became ${next}`)
-    if (result !== null && !isTerminal(next))
+    if (result !== undefined && result !== null && !isTerminal(next))
       this.#complain('b', `${nameFence(change)} published a result, but its job became ${next}`)
     this.#move(job, next)
   }

@@ -98,6 +98,6 @@ function causeOf({ outcome, error, signal, exitCode }: ChangeOf<'attemptEnded'>)
   if (outcome === 'canceled' || outcome === 'timed_out' || outcome === 'declined') return outcome
   if (outcome === 'lost') return 'worker'
   if (error?.startsWith('out of memory') === true) return 'memory'
-  if (signal !== null) return 'signal'
+  if (signal !== undefined && signal !== null) return 'signal'
   return exitCode === null ? 'setup' : 'exit'
 }

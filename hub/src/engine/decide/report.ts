@@ -167,16 +167,11 @@ function decline(state: State, worker: WorkerState, active: ActiveJob, reason: s
     at: now.wall,
     startedAt: null,
     exitCode: null,
-    signal: null,
-    error: reason,
-    note: null,
-    usage: null,
-    result: null,
     next,
-    dueAt: null,
     failures: active.failures,
     lost: active.lost,
-    reason: active.cancelBy,
+    error: reason,
+    reason: active.cancelBy ?? undefined,
   })
 }
 
@@ -194,16 +189,16 @@ function endAttempt(state: State, active: ActiveJob, { end, artifacts }: Settled
     at,
     startedAt: end.startedAt === null ? null : Math.min(at, plausible(end.startedAt, active, now)),
     exitCode: end.exitCode,
-    signal: end.signal,
-    error: end.error,
-    note: end.note,
-    usage: end.usage,
-    result: end.result,
     next,
-    dueAt,
     failures,
     lost,
-    reason,
+    signal: end.signal ?? undefined,
+    error: end.error ?? undefined,
+    note: end.note ?? undefined,
+    usage: end.usage ?? undefined,
+    result: end.result ?? undefined,
+    dueAt: dueAt ?? undefined,
+    reason: reason ?? undefined,
   }
   if (artifacts.length === 0) emit.change(change)
   else {
