@@ -133,14 +133,14 @@ class ProcessExecutor implements Executor {
   }
 
   async #keeperOrder(order: LaunchOrder, slot: number): Promise<KeeperOrder> {
-    const { isolation, network, devices: _, visiblePaths: __, container: ___, ...rest } = order
-    const folder = resolve(order.folder)
-    if (isolation === 'none') return { ...rest, folder, sandbox: null, container: null }
-    if (isolation === 'container') return { ...rest, folder, sandbox: null, container: keeperContainer(order) }
+    const { isolation, network, folder: given, devices: _, visiblePaths: __, container: ___, ...rest } = order
+    const folder = resolve(given)
+    if (isolation === 'none') return { folder, sandbox: null, container: null, ...rest }
+    if (isolation === 'container') return { folder, sandbox: null, container: keeperContainer(order), ...rest }
     this.#system ??= await describeSystem(this.#options.toolPath ?? TOOL_PATH)
     const uid = process.getuid?.() === 0 ? (this.#options.firstUid ?? FIRST_UID) + slot : null
     const options = sandboxOptions({ ...order, folder }, this.#system)
-    const sandbox = { ...options, uid, internet: network === 'internet', offline: network === 'none' }
-    return { ...rest, folder, sandbox, container: null }
+    const sandbox = { uid, internet: network === 'internet', offline: network === 'none', ...options }
+    return { folder, sandbox, container: null, ...rest }
   }
 }

@@ -158,7 +158,7 @@ export class Slot {
       if (!this.#isTaken) await this.#forget()
       onReleased()
     }
-    const execution = new KeptExecution({ ...held, key, folder }, { send: request => this.#send(request), release })
+    const execution = new KeptExecution({ key, folder, ...held }, { send: request => this.#send(request), release })
     this.#execution = execution
     return execution
   }

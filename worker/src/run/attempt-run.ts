@@ -126,7 +126,6 @@ export function launch(
 ): Promise<Execution> {
   const { spec } = offer
   return executor.start({
-    ...order,
     key,
     folder,
     stdin: null,
@@ -139,6 +138,7 @@ export function launch(
       pids: MAX_PIDS,
       diskBytes: spec.resources.diskBytes,
     },
+    ...order,
   })
 }
 

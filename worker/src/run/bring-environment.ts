@@ -54,10 +54,10 @@ export async function bringInterpreter(
   const { spec } = offer
   const requirements = requirementsOf(spec, program)
   const asked = spec.environment?.python ?? null
-  if (requirements === '' && asked === null) return own === null ? null : { ...own, ...plain(own) }
+  if (requirements === '' && asked === null) return own === null ? null : plain(own)
   const python = choosePython(supply?.pythons ?? [], asked)
   if (python === null || supply === undefined) throw new Declined(noPython(asked, supply))
-  if (requirements === '') return { ...python, ...plain(python) }
+  if (requirements === '') return plain(python)
   const step = steps(offer, ports, watch)
   try {
     const environment = await unlessSilent(
@@ -85,8 +85,8 @@ export async function bringInterpreter(
 }
 
 /** What is below /usr every program sees. */
-function plain({ prefix }: Pick<Python, 'prefix'>) {
-  return { environment: null, visiblePaths: prefix.startsWith('/usr') ? [] : [prefix] }
+function plain({ path, prefix }: Pick<Python, 'path' | 'prefix'>): Interpreter {
+  return { path, visiblePaths: prefix.startsWith('/usr') ? [] : [prefix], environment: null }
 }
 
 function noPython(asked: string | null, supply: ProgramSupply | undefined): string {

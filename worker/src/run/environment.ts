@@ -31,10 +31,10 @@ export function programEnv(offer: Offer, surroundings: Surroundings): Record<str
   const { gpus, opener = offer } = surroundings
   const real = gpus.filter(gpu => !gpu.simulated).map(gpu => gpu.uuid)
   const said = { ...offer.spec.env, ...surroundings.secretEnv }
-  return {
-    ...(surroundings.isolation === 'container' ? {} : hostEnv(surroundings)),
-    ...threadEnv(offer.spec.resources.cpus, rankCount(offer.spec, offer.gpus.length), said),
-    ...factsEnv({
+  return Object.assign(
+    surroundings.isolation === 'container' ? {} : hostEnv(surroundings),
+    threadEnv(offer.spec.resources.cpus, rankCount(offer.spec, offer.gpus.length), said),
+    factsEnv({
       input: opener.spec.input,
       env: said,
       taskId: opener.id,
@@ -43,11 +43,13 @@ export function programEnv(offer: Offer, surroundings: Surroundings): Record<str
       modelPath: surroundings.modelsFolder,
       gpuDevice: gpus[0] === undefined ? '' : String(gpus[0].index),
     }),
-    STOKER_JOB_ID: offer.id,
-    ...checkpointEnv(offer, surroundings.workFolder ?? '/work'),
-    CUDA_VISIBLE_DEVICES: real.join(','),
-    NVIDIA_VISIBLE_DEVICES: visibleOf(surroundings, real),
-  }
+    {
+      STOKER_JOB_ID: offer.id,
+      ...checkpointEnv(offer, surroundings.workFolder ?? '/work'),
+      CUDA_VISIBLE_DEVICES: real.join(','),
+      NVIDIA_VISIBLE_DEVICES: visibleOf(surroundings, real),
+    },
+  )
 }
 
 /** Where it leaves what it could go on from, and what an earlier attempt left: the file or folder that one named. */

@@ -69,7 +69,7 @@ export async function setUpProgram(
     const log = new SetUpLog(offer, folder, ports.delivery)
     const interpreter = await bringInterpreter(offer, folder, program, python, { ...ports, supply, log }, watch)
     const place = { workFolder: join(folder, 'work'), python: interpreter?.path ?? null }
-    const words = await programArgv(offer.spec, { ...place, programFolder: program?.folder ?? null })
+    const words = await programArgv(offer.spec, { programFolder: program?.folder ?? null, ...place })
     const argv = inRanks(words, offer.spec, offer.gpus.length, python?.path ?? null)
     const order = await containerFor(offer, engine, modelFolder, program, ports)
     if (mayTakeLong) workspaces.fetched(offer.fence)
@@ -143,9 +143,9 @@ function start(
   const programs = program === null || supply === undefined ? [] : [supply.folder]
   return launch(executor, offer, folder, fenceKey(offer.fence), {
     argv,
-    env: {
-      ...(program === null ? {} : { PYTHONDONTWRITEBYTECODE: '1' }),
-      ...programEnv(offer, {
+    env: Object.assign(
+      program === null ? {} : { PYTHONDONTWRITEBYTECODE: '1' },
+      programEnv(offer, {
         isolation: choice.isolation,
         workerEnv: env,
         python: interpreter?.path ?? null,
@@ -156,7 +156,7 @@ function start(
         workFolder: choice.isolation === 'none' ? join(folder, 'work') : '/work',
         opener,
       }),
-    },
+    ),
     secrets: secrets.launch,
     takesLines: offer.spec.session !== null,
     ...choice,
