@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { QueuedJobs } from './queued-jobs.ts'
@@ -35,6 +36,20 @@ it('behaves like a sorted list per bucket under any adds and removes', () => {
     { numRuns: 60 },
   )
 })
+
+it('gives numbers below 2^31 without a box, as V8 writes them down, and greater ones as they are', () => {
+  const queue = new QueuedJobs()
+  const seqs = [7, 2 ** 31 - 1, 2 ** 31, 2 ** 40 + 1]
+  for (const seq of seqs) queue.add({ seq, bucket: 1, attempts: 0, failures: 0, lost: 0 })
+  expect([queue.oldest(1), ...queue.walk(1), queue.newest(1)]).toEqual([7, ...seqs, 2 ** 40 + 1])
+  expect(Array.from(queue.walk(1), kindOf)).toEqual(['I', 'I', 'N', 'N'])
+  expect([kindOf(queue.oldest(1)), kindOf(queue.newest(1))]).toEqual(['I', 'N'])
+})
+
+/** Of a number in V8's own format: `I` for an integer in place, `N` for a box with a double. */
+function kindOf(number: number | null): string {
+  return String.fromCharCode(serialize(number)[2] ?? 0)
+}
 
 it('holds a million jobs in about 40 bytes each', () => {
   const before = process.memoryUsage().arrayBuffers
