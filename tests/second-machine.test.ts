@@ -57,8 +57,7 @@ describe.skipIf(why !== null)('a second machine', () => {
     await becomes(house.client, id, 'running')
     cable.unplug()
     const losses = async () => (await house.client.job(id)).lost
-    await expect.poll(losses, { timeout: 60_000, interval: 100 }).toBe(1)
-    cable.plug()
+    await expect.poll(losses, { timeout: 60_000, interval: 100 }).toBe(1).finally(cable.plug)
     await openGate(house, 'after')
     expect(await ended(house.client, id)).toMatchObject({ state: 'succeeded', attempts: 1 })
     expect(await logOf(house.client, id)).toBe(counted(300))

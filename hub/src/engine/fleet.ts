@@ -1,3 +1,4 @@
+import { moved } from './moved.ts'
 import type { WorkerFacts } from './state.ts'
 
 /** All workers taken together, away ones too: they are known and come back. Who joins is added, nobody is counted again. */
@@ -57,9 +58,9 @@ export class Fleet {
   }
 
   #move({ cpusMilli, memoryMb, maxJobs }: WorkerFacts, sign: 1 | -1): void {
-    this.#cpusMilli += sign * cpusMilli
-    this.#memoryMb += sign * memoryMb
-    this.#slots += sign * maxJobs
+    this.#cpusMilli = moved(this.#cpusMilli, cpusMilli, sign)
+    this.#memoryMb = moved(this.#memoryMb, memoryMb, sign)
+    this.#slots = moved(this.#slots, maxJobs, sign)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Gpu, Shape } from '@stoker/protocol'
+import { moved } from '../engine/moved.ts'
 import type { Claim } from '../engine/state.ts'
 import { suits } from './fit.ts'
 import type { View } from './policy.ts'
@@ -90,6 +91,6 @@ function occupy(space: DeviceSpace, gpuMemoryMb: number | null, sign: 1 | -1): v
   if (gpuMemoryMb === null) space.whole += sign
   else {
     space.parts += sign
-    space.partsMb += sign * gpuMemoryMb
+    space.partsMb = moved(space.partsMb, gpuMemoryMb, sign)
   }
 }

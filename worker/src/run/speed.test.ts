@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { aTask, SessionBench } from './test-session-bench.ts'
 
-/** How often a worker may have the processor time that its own process needs to send a line to a program and to hear one, both measured beside each other: a busy machine slows them alike. On a quiet one it has 300 to 450 microseconds. */
+/** The most processor time a worker may take for a task, in lines sent to a program and answered, with nothing around them: both are measured here, and a busy machine slows them alike. */
 const MOST_LINES = 20
 const COUNT = 4_000
 
