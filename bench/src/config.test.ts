@@ -4,11 +4,16 @@ import { MEASURES, readOptions } from './config.ts'
 it('measures the short list unless told otherwise', () => {
   const short = ['submit', 'bulk', 'memory', 'latency', 'processes', 'sandbox', 'noop', 'recovery', 'cli']
   expect(readOptions([])).toMatchObject({ isShort: true, only: short, outFile: 'bench/results/latest.json' })
-  expect(readOptions([])).toMatchObject({ longestMs: 300_000, profileFolder: null })
+  expect(readOptions([])).toMatchObject({ longestMs: 300_000, repeatUntilMs: 0, profileFolder: null })
 })
 
 it('measures everything when told so, and may take longer', () => {
-  expect(readOptions(['--all'])).toMatchObject({ only: MEASURES, isShort: false, longestMs: 4_800_000 })
+  expect(readOptions(['--all'])).toMatchObject({
+    only: MEASURES,
+    isShort: false,
+    longestMs: 6_600_000,
+    repeatUntilMs: 4_800_000,
+  })
 })
 
 it('soaks as long as it is told, a minute at least', () => {

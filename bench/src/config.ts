@@ -40,6 +40,8 @@ export interface BenchOptions {
   readonly isShort: boolean
   /** Well above what the run takes; a bench that hangs is stopped by its own hand. */
   readonly longestMs: number
+  /** Until when after its start a run may still begin to measure something again. */
+  readonly repeatUntilMs: number
   readonly outFile: string
   readonly markdown: boolean
   readonly distFolder: string
@@ -82,7 +84,8 @@ export function readOptions(argv: readonly string[]): BenchOptions | 'help' {
   return {
     only,
     isShort,
-    longestMs: (isShort ? 5 : 60 + soakMinutes) * 60_000,
+    longestMs: (isShort ? 5 : 90 + soakMinutes) * 60_000,
+    repeatUntilMs: isShort ? 0 : (60 + soakMinutes) * 60_000,
     soakMinutes,
     outFile: values.out,
     markdown: values.markdown,

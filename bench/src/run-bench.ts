@@ -14,8 +14,10 @@ import { linesOf } from './report/lines.ts'
 import type { Summary } from './report/summary.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { startRedis } from './servers/redis.ts'
+import { bestOf, repeats, takeAll } from './takes.ts'
 
 const QUIET_MS = 1000
+const PROFILED = 'Hub and worker were profiled: their figures are too low.'
 
 export interface BenchPorts {
   readonly cleanups: Cleanups
@@ -30,22 +32,27 @@ export async function runBench(options: BenchOptions, { cleanups, say }: BenchPo
   cleanups.add(() => rm(scratch, { recursive: true, force: true }))
   await chmod(scratch, 0o711)
   const watch = new MachineWatch(scratch)
-  await watch.during('the silence before', () => sleep(QUIET_MS))
+  const silence = await watch.during('the silence before', () => sleep(QUIET_MS))
   const ground = await layGround(options, scratch, cleanups)
-  let findings: Findings = {}
-  for (const name of options.only) {
-    say(`measuring ${name} …`)
-    findings = { ...findings, ...(await watch.during(name, () => measure(name, ground, cleanups))) }
-  }
+  const takes = await takeAll(options.only, {
+    take: async name => {
+      say(`measuring ${name} …`)
+      const { found, stretch } = await watch.during(name, () => measure(name, ground, cleanups))
+      return { findings: found, stretch }
+    },
+    calm: () => watch.calm(),
+    hasTime: () => performance.now() - startedAt < options.repeatUntilMs,
+  })
+  const counted = Array.from(takes.values(), bestOf)
   return {
     at: new Date().toISOString(),
     seconds: (performance.now() - startedAt) / 1000,
     machine,
     fsync: watch.bestFsync,
-    disturbances: disturbances(watch.stretches),
+    disturbances: disturbances([silence.stretch, ...counted.map(({ stretch }) => stretch)]),
     stretches: watch.stretches,
-    notes: options.profileFolder === null ? [] : ['Hub and worker were profiled: their figures are too low.'],
-    lines: linesOf(findings),
+    notes: [...(options.profileFolder === null ? [] : [PROFILED]), ...repeats(takes)],
+    lines: linesOf(Object.assign({}, ...counted.map(({ findings }) => findings))),
   }
 }
 

@@ -16,6 +16,11 @@ const FSYNC_FACTOR = 3
 /** Slower than its own best by more than this, a processor serves others, too. */
 const WORK_FACTOR = 1.3
 
+/** Whether the same work took about as long as at the best of these times. */
+export function isQuick(workMs: number, stretches: readonly Stretch[]): boolean {
+  return workMs <= Math.min(...stretches.map(stretch => stretch.workMs)) * WORK_FACTOR
+}
+
 /** In sentences, what made the figures doubtful; empty on a machine that was ours alone. */
 export function disturbances(stretches: readonly Stretch[]): string[] {
   const best = Math.min(...stretches.map(({ fsync }) => fsync.p50Ms))
@@ -23,7 +28,7 @@ export function disturbances(stretches: readonly Stretch[]): string[] {
   const slow = stretches.filter(({ fsync }) => fsync.p50Ms > best * FSYNC_FACTOR)
   const shares = busy.map(({ name, foreignShare }) => `${name} ${Math.round((foreignShare ?? 0) * 100)} %`)
   const quickest = Math.min(...stretches.map(({ workMs }) => workMs))
-  const tired = stretches.filter(({ workMs }) => workMs > quickest * WORK_FACTOR)
+  const tired = stretches.filter(({ workMs }) => !isQuick(workMs, stretches))
   const works = tired.map(({ name, workMs }) => `${name} ${workMs.toFixed(1)} ms`)
   const syncs = slow.map(({ name, fsync }) => `${name} ${fsync.p50Ms.toFixed(2)} ms`)
   return [

@@ -1,8 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type CpuTicks, readCpuTicks } from './cpu-ticks.ts'
-import type { Stretch } from './disturbance.ts'
+import { isQuick, type Stretch } from './disturbance.ts'
 import { type FsyncTime, fsyncTime } from './fsync-time.ts'
 import { treeTicks } from './own-ticks.ts'
 import { workTimeMs } from './work-time.ts'
+
+const LOOK_EVERY_MS = 1_000
+const MOST_PATIENCE_MS = 60_000
 
 /** Looks at the machine around each stretch of the run, so that a disturbed one can be told from a slow product. */
 export class MachineWatch {
@@ -23,17 +27,22 @@ export class MachineWatch {
     return this.#stretches.map(({ fsync }) => fsync).sort((a, b) => a.p50Ms - b.p50Ms)[0] ?? null
   }
 
-  async during<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async during<T>(name: string, work: () => Promise<T>): Promise<{ readonly found: T; readonly stretch: Stretch }> {
     const fsync = await fsyncTime(this.#folder)
     const workBefore = workTimeMs()
     const before = await lookAround(this.#folder)
-    try {
-      return await work()
-    } finally {
-      const after = await lookAround(this.#folder)
-      const workMs = (workBefore + workTimeMs()) / 2
-      this.#stretches.push({ name, fsync, workMs, foreignShare: foreignShare(before, after) })
-    }
+    const found = await work()
+    const after = await lookAround(this.#folder)
+    const workMs = (workBefore + workTimeMs()) / 2
+    const stretch = { name, fsync, workMs, foreignShare: foreignShare(before, after) }
+    this.#stretches.push(stretch)
+    return { found, stretch }
+  }
+
+  /** Waits until the processor is as quick as it has been, a minute at most. */
+  async calm(): Promise<void> {
+    const until = performance.now() + MOST_PATIENCE_MS
+    while (!isQuick(workTimeMs(), this.#stretches) && performance.now() < until) await sleep(LOOK_EVERY_MS)
   }
 }
 
