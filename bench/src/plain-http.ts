@@ -1,4 +1,4 @@
-import { Client } from 'undici'
+import { Client, type Dispatcher } from 'undici'
 
 /** No timer for each request: the peers' clients have none either. */
 const UNTIMED = { headersTimeout: 0, bodyTimeout: 0 }
@@ -17,19 +17,52 @@ export class PlainHttp {
   /** Resolves with the answer once the hub says that the job is durable. */
   async submit(spec: object): Promise<string> {
     const connection = this.#free.pop() ?? new Client(this.#url, UNTIMED)
-    const { statusCode, body } = await connection.request({
-      path: '/api/v1/jobs',
-      method: 'POST',
-      headers: this.#headers,
-      body: JSON.stringify(spec),
+    const text = await new Promise<string>((resolve, reject) => {
+      const request = {
+        path: '/api/v1/jobs',
+        method: 'POST',
+        headers: this.#headers,
+        body: JSON.stringify(spec),
+      } as const
+      connection.dispatch(request, new Answer(resolve, reject))
     })
-    const text = await body.text()
     this.#free.push(connection)
-    if (statusCode !== 201) throw new Error(`a submit should be answered with 201, ${statusCode} came: ${text}`)
     return text
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#free.map(connection => connection.close()))
+  }
+}
+
+/** The text of an answer, gathered without a stream of its own, as the peers' clients gather theirs. */
+class Answer implements Dispatcher.DispatchHandler {
+  readonly #resolve: (text: string) => void
+  readonly #reject: (error: Error) => void
+  #status = 0
+  #text = ''
+
+  constructor(resolve: (text: string) => void, reject: (error: Error) => void) {
+    this.#resolve = resolve
+    this.#reject = reject
+  }
+
+  onRequestStart(): void {}
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number): void {
+    this.#status = status
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+    this.#text += piece.toString()
+  }
+
+  onResponseEnd(): void {
+    if (this.#status === 201) this.#resolve(this.#text)
+    else this.#reject(new Error(`a submit should be answered with 201, ${this.#status} came: ${this.#text}`))
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#reject(error)
   }
 }
