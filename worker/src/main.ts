@@ -147,8 +147,7 @@ async function main(config: WorkerConfig): Promise<void> {
     ...(node === undefined ? {} : { node: node() }),
   }))
   const cleanUp = async () => {
-    status.close()
-    await Promise.all([gpuSampler?.stop(), watch.stop(), engine.stop(), board.stop(), lock.release()])
+    await Promise.all([status.close(), gpuSampler?.stop(), watch.stop(), engine.stop(), board.stop(), lock.release()])
   }
   // Programs are left to their keepers: an upgraded or newly joined worker finds them again.
   const leaveAlone = async (code: number) => {
