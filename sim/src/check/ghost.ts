@@ -25,7 +25,8 @@ export class Ghost {
   readonly #replay = new Replay()
   readonly #tables: MemoryTables
   readonly #segments: Segments
-  readonly #placed = new Map<number, number>()
+  /** The newest attempt of each job that is on the disk. */
+  readonly #placed: number[] = []
   readonly #answers = new Map<string, { readonly firstSeq: number; readonly count: number }>()
   readonly #streams = new Map<string, AckedStream>()
   readonly #batches = new Map<string, number>()
@@ -54,7 +55,7 @@ export class Ghost {
     this.checker.take(commit.journal, changes)
     this.#replay.take(commit.journal, changes)
     for (const change of changes) {
-      if (change.c === 'placed') this.#placed.set(change.job, change.attempt)
+      if (change.c === 'placed') this.#placed[change.job] = change.attempt
       else if (change.c === 'batch') this.#batches.set(change.worker, change.n)
       else if (change.c === 'workerRemoved') this.#batches.delete(change.id)
       else if (change.c === 'attemptEnded' && change.outcome === 'completed') this.#checkResult(change, change.result)
@@ -65,7 +66,7 @@ export class Ghost {
   hubSays(worker: string, message: HubMessage): void {
     if (message.t === 'offers') {
       for (const { fence } of message.offers)
-        if ((this.#placed.get(fence.job) ?? 0) < fence.attempt)
+        if ((this.#placed[fence.job] ?? 0) < fence.attempt)
           this.complain(
             'g',
             `attempt ${fenceKey(fence)} was offered to ${worker}, but no placement of it is on the disk`,
@@ -142,7 +143,7 @@ export class Ghost {
 
   #checkJobs(key: string, { firstSeq, count }: { readonly firstSeq: number; readonly count: number }): void {
     let found = 0
-    for (let seq = firstSeq; seq < firstSeq + count; seq += 1) if (this.#tables.jobCell(seq, 'seq') === seq) found += 1
+    for (let seq = firstSeq; seq < firstSeq + count; seq += 1) if (this.#tables.hasJob(seq)) found += 1
     if (found !== count)
       this.complain('g', `key ${key} was answered with ${count} jobs from ${firstSeq} on, the disk has ${found}`)
   }

@@ -7,7 +7,7 @@ export type RowKey = string | number
 export type Entry<Row extends object = object> = Row | Update<Row>
 
 /** Most rows are updated more often than they are read, and a copy of all columns costs more than a note of the few that changed. */
-export class Update<Row extends object = object> {
+class Update<Row extends object = object> {
   readonly of: Entry<Row>
   readonly set: Partial<Row>
 
@@ -24,7 +24,8 @@ export interface MemoryTable<T extends TableName> {
   get(key: RowKey): Tables[T]['row'] | undefined
   /** One column of a row, read without making the row. */
   cell<C extends keyof Tables[T]['row']>(key: RowKey, column: C): Tables[T]['row'][C] | undefined
-  entry(key: RowKey): Entry<Tables[T]['row']> | undefined
+  /** Puts an update on top of what is there, and answers what was; undefined if nothing is. */
+  update(key: RowKey, set: Partial<Tables[T]['row']>): Entry<Tables[T]['row']> | undefined
   /** Sets or, with undefined, removes what is there; answers what was. */
   swap(key: RowKey, entry: Entry<Tables[T]['row']> | undefined): Entry<Tables[T]['row']> | undefined
   /** Keys of the rows that start with the named prefix of the key. */
@@ -41,21 +42,23 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
   type Row = Tables[T]['row']
   const keys: readonly string[] = KEYS[name]
   const first = keys[0] ?? ''
+  const lastIndex = keys.length - 1
+  const last = keys[lastIndex] ?? ''
   let rows = new Map<RowKey, Entry<Row>>()
-  /** Keys by the first key column, for tables whose key has several. */
-  let groups = new Map<Cell, Set<RowKey>>()
+  /** Keys by the first key column, for tables whose key has several; null until somebody asks for those with one value. */
+  let groups: Map<Cell, Set<RowKey>> | null = null
   let sorted: readonly RowKey[] | null = null
 
-  /** Several columns tell their lengths, so that no two keys read alike. */
+  /** All columns but the last tell their lengths, so that no two keys read alike. */
   function keyOf(part: object): RowKey {
     const cells = cellsOf(part)
     if (keys.length === 1) return cells[first] ?? ''
     let key = ''
-    for (const column of keys) {
-      const text = String(cells[column])
+    for (let index = 0; index < lastIndex; index += 1) {
+      const text = String(cells[keys[index] ?? ''])
       key += `${text.length} ${text}`
     }
-    return key
+    return key + String(cells[last])
   }
 
   function get(key: RowKey): Row | undefined {
@@ -66,16 +69,12 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
     return row
   }
 
-  function group(key: RowKey, value: Cell): void {
-    const members = groups.get(value)
-    if (members === undefined) groups.set(value, new Set([key]))
-    else members.add(key)
-  }
-
-  function ungroup(key: RowKey, value: Cell): void {
-    const members = groups.get(value)
-    members?.delete(key)
-    if (members?.size === 0) groups.delete(value)
+  function keysWith(value: Cell): readonly RowKey[] {
+    if (groups === null) {
+      groups = new Map()
+      for (const [key, entry] of rows) group(groups, key, firstOf(entry))
+    }
+    return [...(groups.get(value) ?? [])]
   }
 
   const firstOf = (entry: Entry<Row>): Cell => cellsOf(entry instanceof Update ? rowOf(entry) : entry)[first] ?? null
@@ -86,9 +85,9 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
     else if (old !== undefined) rows.delete(key)
     if ((old === undefined) === (entry === undefined)) return old
     sorted = null
-    if (keys.length === 1) return old
-    if (entry !== undefined) group(key, firstOf(entry))
-    else if (old !== undefined) ungroup(key, firstOf(old))
+    if (groups === null) return old
+    if (entry !== undefined) group(groups, key, firstOf(entry))
+    else if (old !== undefined) ungroup(groups, key, firstOf(old))
     return old
   }
 
@@ -96,8 +95,7 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
     const cells = cellsOf(prefix)
     const named = keys.filter(key => key in cells)
     if (named.length === keys.length) return rows.has(keyOf(prefix)) ? [keyOf(prefix)] : []
-    const members = [...(groups.get(cells[first] ?? null) ?? [])]
-    return members.filter(key => matches(get(key), cells, named))
+    return keysWith(cells[first] ?? null).filter(key => matches(get(key), cells, named))
   }
 
   const present = (some: readonly RowKey[]): Row[] => some.map(get).filter(row => row !== undefined)
@@ -112,7 +110,11 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
       for (; entry instanceof Update; entry = entry.of) if (column in entry.set) return entry.set[column]
       return entry?.[column]
     },
-    entry: key => rows.get(key),
+    update: (key, set) => {
+      const old = rows.get(key)
+      if (old !== undefined) rows.set(key, new Update(old, set))
+      return old
+    },
     swap,
     keysUnder,
     ordered: () => {
@@ -121,15 +123,26 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
         .map(keyOf)
       return present(sorted)
     },
-    under: value => present([...(groups.get(value) ?? [])]).sort(compare),
+    under: value => present(keysWith(value)).sort(compare),
     copy: () => new Map(Array.from(rows, ([key, entry]) => [key, rowOf(entry)])),
     replace: others => {
       rows = new Map(others)
-      groups = new Map()
+      groups = null
       sorted = null
-      if (keys.length > 1) for (const [key, row] of rows) group(key, firstOf(row))
     },
   }
+}
+
+function group(groups: Map<Cell, Set<RowKey>>, key: RowKey, value: Cell): void {
+  const members = groups.get(value)
+  if (members === undefined) groups.set(value, new Set([key]))
+  else members.add(key)
+}
+
+function ungroup(groups: Map<Cell, Set<RowKey>>, key: RowKey, value: Cell): void {
+  const members = groups.get(value)
+  members?.delete(key)
+  if (members?.size === 0) groups.delete(value)
 }
 
 function rowOf<Row extends object>(entry: Entry<Row>): Row {

@@ -5,7 +5,7 @@ import { deletedPrefix, noSuchRow, TABLES, updatedColumns } from '../row-keys.ts
 import type { SyncQueries } from '../sync-queries.ts'
 import { createMemoryQueries } from './queries.ts'
 import { recoverFrom } from './recover.ts'
-import { createMemoryTable, type Entry, type MemoryTable, type RowKey, Update } from './table.ts'
+import { createMemoryTable, type Entry, type MemoryTable, type RowKey } from './table.ts'
 
 export type MemoryRows = { readonly [T in TableName]: MemoryTable<T> }
 
@@ -29,6 +29,7 @@ export interface MemoryTables {
   readonly queries: SyncQueries
   applyCommit(commit: Commit): void
   journalEnd(): JournalEnd
+  hasJob: MemoryTable<'job'>['has']
   /** One column of a job, without reading the others. */
   jobCell: MemoryTable<'job'>['cell']
   recover(visit: (jobs: readonly LiveJob[]) => void): Recovery
@@ -40,7 +41,11 @@ export interface MemoryTables {
 }
 
 /** What was under a key before the commit touched it. */
-type Undo = readonly [table: TableName, key: RowKey, old: Entry | undefined]
+interface Undo {
+  readonly name: TableName
+  readonly key: RowKey
+  readonly old: Entry | undefined
+}
 
 export function createMemoryTables(): MemoryTables {
   const rows = Object.fromEntries(TABLES.map(name => [name, createMemoryTable(name)])) as unknown as MemoryRows
@@ -70,7 +75,7 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function change(name: TableName, key: RowKey, entry: Entry | undefined, undo: Undo[]): void {
-    undo.push([name, key, swap(name, key, entry)])
+    undo.push({ name, key, old: swap(name, key, entry) })
   }
 
   function remove(write: RowWrite & { readonly op: 'delete' }, undo: Undo[]): void {
@@ -83,32 +88,39 @@ export function createMemoryTables(): MemoryTables {
 
   function update(write: RowWrite & { readonly op: 'update' }, undo: Undo[]): void {
     updatedColumns(write)
-    const table = tableOf(write.table)
+    const name = write.table
+    const table = tableOf(name)
     const key = table.keyOf(write.key)
-    const old = table.entry(key)
-    if (old === undefined) throw noSuchRow(write.table, write.key)
-    const entry = new Update(old, write.set)
-    if (write.table === 'job' && write.set.id !== undefined) {
-      assertOwnId(write.set.id, write.key.seq, seqById)
-      change(write.table, key, entry, undo)
-    } else undo.push([write.table, key, table.swap(key, entry as never)])
+    const id = write.table === 'job' ? write.set.id : undefined
+    if (id !== undefined) assertOwnId(id, Number(key), seqById)
+    const before = id === undefined ? undefined : rows.job.cell(key, 'id')
+    const old = table.update(key, write.set)
+    if (old === undefined) throw noSuchRow(name, write.key)
+    undo.push({ name, key, old })
+    if (id !== undefined) renameJob(Number(key), before, id)
   }
 
   function add(write: RowWrite & { readonly op: 'insert' | 'put' }, undo: Undo[]): void {
     const table = tableOf(write.table)
     const key = table.keyOf(write.row)
-    if (write.op === 'insert' && table.has(key)) {
-      throw new Error(`an insert into ${write.table} has the key ${JSON.stringify(key)} of a row that is there`)
-    }
+    if (write.op === 'insert' && table.has(key)) throw alreadyThere(write.table, key)
     if (write.table === 'job') assertOwnId(write.row.id, write.row.seq, seqById)
     change(write.table, key, write.row, undo)
+  }
+
+  function queue(row: JobRow, undo: Undo[]): void {
+    const { seq, id } = row
+    if (rows.job.has(seq)) throw alreadyThere('job', seq)
+    assertOwnId(id, seq, seqById)
+    rows.job.swap(seq, row)
+    seqById.set(id, seq)
+    undo.push({ name: 'job', key: seq, old: undefined })
   }
 
   function write(write: RowWrite, undo: Undo[]): void {
     if (write.op === 'update') update(write, undo)
     else if (write.op === 'delete') remove(write, undo)
-    else if (write.op === 'queue')
-      for (const row of queuedRows(write.jobs)) add({ op: 'insert', table: 'job', row }, undo)
+    else if (write.op === 'queue') for (const row of queuedRows(write.jobs)) queue(row, undo)
     else add(write, undo)
   }
 
@@ -119,7 +131,7 @@ export function createMemoryTables(): MemoryTables {
     try {
       for (const row of commit.rows) write(row, undo)
     } catch (error) {
-      for (const [name, key, old] of undo.reverse()) swap(name, key, old)
+      for (const { name, key, old } of undo.reverse()) swap(name, key, old)
       deletedSeq = seqBefore
       throw error
     }
@@ -130,6 +142,7 @@ export function createMemoryTables(): MemoryTables {
     queries: createMemoryQueries(rows, journal, seqById),
     applyCommit,
     journalEnd,
+    hasJob: rows.job.has,
     jobCell: rows.job.cell,
     recover: visit => recoverFrom(rows, visit, journalEnd(), deletedSeq),
     idempotency: (owner, key) => rows.idempotency.get(rows.idempotency.keyOf({ owner, key })) ?? null,
@@ -160,6 +173,10 @@ export function createMemoryTables(): MemoryTables {
       for (const { id, seq } of rows.job.ordered()) seqById.set(id, seq)
     },
   }
+}
+
+function alreadyThere(table: TableName, key: RowKey): Error {
+  return new Error(`an insert into ${table} has the key ${JSON.stringify(key)} of a row that is there`)
 }
 
 function assertOwnId(id: string, seq: number, seqById: ReadonlyMap<string, number>): void {
