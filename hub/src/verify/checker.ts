@@ -1,4 +1,4 @@
-import { type Change, JournalBody } from '@stoker/protocol'
+import { type Change, type ChangeOf, JournalBody } from '@stoker/protocol'
 import { chainHash } from '../engine/core.ts'
 import type { JournalEnd, JournalRow } from '../store/port.ts'
 import { ClaimBook } from './claim-book.ts'
@@ -42,23 +42,35 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
   const batches = new Map<string, number>()
   const dueTimes = new Map<string, number>()
 
-  function takeBatch(change: Change): void {
-    if (change.c === 'workerRemoved') batches.delete(change.id)
-    if (change.c !== 'batch') return
-    const before = batches.get(change.worker) ?? 0
-    if (change.n <= before)
-      complain('g', `batch ${change.n} of worker ${change.worker} was taken after batch ${before}; numbers only grow`)
-    batches.set(change.worker, change.n)
+  function takeBatch({ worker, n }: ChangeOf<'batch'>): void {
+    const before = batches.get(worker) ?? 0
+    if (n <= before) complain('g', `batch ${n} of worker ${worker} was taken after batch ${before}; numbers only grow`)
+    batches.set(worker, n)
   }
 
   /** A due time is met once: between two changes of a schedule by its owner its times only grow. */
-  function takeFire(change: Change): void {
-    if (change.c === 'scheduleRemoved' || change.c === 'schedule') dueTimes.delete(change.id)
-    if (change.c !== 'fired' || change.dueAt === null) return
+  function takeFire(change: ChangeOf<'fired'>): void {
+    if (change.dueAt === null) return
     const before = dueTimes.get(change.schedule) ?? 0
     if (change.dueAt <= before)
       complain('schedule', `${change.schedule} met ${change.dueAt} after ${before}; times only grow`)
     dueTimes.set(change.schedule, change.dueAt)
+  }
+
+  function takeCount(change: Change): void {
+    switch (change.c) {
+      case 'workerRemoved':
+        batches.delete(change.id)
+        break
+      case 'schedule':
+      case 'scheduleRemoved':
+        dueTimes.delete(change.id)
+        break
+      case 'fired':
+        takeFire(change)
+        break
+      default:
+    }
   }
 
   function follow(row: JournalRow): void {
@@ -76,12 +88,15 @@ export function createChecker(after: JournalEnd = { n: 0, hash: '' }): Checker {
     commits += 1
     changeCount += changes.length
     for (const change of changes) {
+      if (change.c === 'batch') {
+        takeBatch(change)
+        continue
+      }
       lives.take(change)
       claims.take(change)
       limits?.take(change)
       sessions?.take(change)
-      takeBatch(change)
-      takeFire(change)
+      takeCount(change)
     }
     sessions?.closeCommit()
   }

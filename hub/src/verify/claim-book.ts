@@ -9,6 +9,8 @@ interface Held {
   readonly gpuMemoryMb: number | null
   readonly cpusMilli: number
   readonly memoryMb: number
+  /** A task claims only what its session has claimed already. */
+  readonly isTask: boolean
 }
 
 interface Capacity {
@@ -19,7 +21,7 @@ interface Capacity {
   /** Device uuid → its memory. */
   gpus: ReadonlyMap<string, number>
   isDraining: boolean
-  readonly held: Map<string, Held>
+  slotsUsed: number
   cpusMilliUsed: number
   memoryMbUsed: number
 }
@@ -98,7 +100,7 @@ export class ClaimBook {
     const known = this.#workers.get(id)
     if (known !== undefined) Object.assign(known, { cpusMilli, memoryMb, slots: maxJobs, gpus })
     else {
-      const fresh = { held: new Map(), cpusMilliUsed: 0, memoryMbUsed: 0, isDraining: false }
+      const fresh = { slotsUsed: 0, cpusMilliUsed: 0, memoryMbUsed: 0, isDraining: false }
       this.#workers.set(id, { name, cpusMilli, memoryMb, slots: maxJobs, gpus, ...fresh })
     }
   }
@@ -123,12 +125,21 @@ export class ClaimBook {
     }
     const { cpusMilli, memoryMb } = shape
     const gpuMemoryMb = shape.gpuSharing === 'shared' ? shape.gpuMemoryMb : null
-    const held: Held = { fence: { job, epoch, attempt }, worker: change.worker, gpus, gpuMemoryMb, cpusMilli, memoryMb }
+    const isTask = change.session !== undefined
+    const held: Held = {
+      fence: { job, epoch, attempt },
+      worker: change.worker,
+      gpus,
+      gpuMemoryMb,
+      cpusMilli,
+      memoryMb,
+      isTask,
+    }
     const key = fenceKey(change)
     if (this.#claims.has(key)) this.#complain('b', `${nameFence(change)} was placed twice; a fence names one placement`)
     this.#claims.set(key, held)
-    if (change.session !== undefined) return
-    worker.held.set(key, held)
+    if (isTask) return
+    worker.slotsUsed += 1
     worker.cpusMilliUsed += cpusMilli
     worker.memoryMbUsed += memoryMb
     this.#audit(worker, held, shape)
@@ -137,19 +148,23 @@ export class ClaimBook {
 
   #audit(worker: Capacity, held: Held, shape: Shape): void {
     const { fence, gpus, cpusMilli, memoryMb } = held
-    const complain = (text: string): void =>
-      this.#complain('d', `${nameFence(fence)} was placed on worker ${worker.name}${text}`)
-    if (worker.isDraining) complain(', which is draining')
-    if (worker.held.size > worker.slots)
-      complain(`, which then has ${worker.held.size} attempts and ${worker.slots} slots`)
-    if (cpusMilli > 0 && worker.cpusMilliUsed > worker.cpusMilli)
-      complain(`, where ${worker.cpusMilliUsed} of ${worker.cpusMilli} milli-CPUs are then claimed`)
-    if (memoryMb > 0 && worker.memoryMbUsed > worker.memoryMb)
-      complain(`, where ${worker.memoryMbUsed} of ${worker.memoryMb} MB are then claimed`)
+    const { name, slots, slotsUsed, cpusMilliUsed, memoryMbUsed } = worker
+    if (worker.isDraining) this.#blame(fence, name, ', which is draining')
+    if (slotsUsed > slots) this.#blame(fence, name, `, which then has ${slotsUsed} attempts and ${slots} slots`)
+    if (cpusMilli > 0 && cpusMilliUsed > worker.cpusMilli)
+      this.#blame(fence, name, `, where ${cpusMilliUsed} of ${worker.cpusMilli} milli-CPUs are then claimed`)
+    if (memoryMb > 0 && memoryMbUsed > worker.memoryMb)
+      this.#blame(fence, name, `, where ${memoryMbUsed} of ${worker.memoryMb} MB are then claimed`)
     const distinct = gpus.length < 2 ? gpus.length : new Set(gpus).size
-    if (distinct !== shape.gpus) complain(` with ${distinct} GPUs, its shape needs ${shape.gpus}`)
+    if (distinct !== shape.gpus) this.#blame(fence, name, ` with ${distinct} GPUs, its shape needs ${shape.gpus}`)
     for (const uuid of gpus)
-      this.#auditDevice(uuid, held, worker.gpus.get(uuid), text => complain(` with GPU ${uuid}, ${text}`))
+      this.#auditDevice(uuid, held, worker.gpus.get(uuid), text =>
+        this.#blame(fence, name, ` with GPU ${uuid}, ${text}`),
+      )
+  }
+
+  #blame(fence: Fence, worker: string, text: string): void {
+    this.#complain('d', `${nameFence(fence)} was placed on worker ${worker}${text}`)
   }
 
   /** Whole devices and parts never mix, and parts never exceed the whole. */
@@ -177,7 +192,8 @@ export class ClaimBook {
     }
     this.#claims.delete(key)
     const worker = this.#workers.get(held.worker)
-    if (worker?.held.delete(key) === true) {
+    if (worker !== undefined && !held.isTask) {
+      worker.slotsUsed -= 1
       worker.cpusMilliUsed -= held.cpusMilli
       worker.memoryMbUsed -= held.memoryMb
     }

@@ -41,7 +41,7 @@ export class JobLives {
   constructor(complain: Complain, isWhole: boolean) {
     this.#complain = complain
     this.#isWhole = isWhole
-    this.#causes = new WaitCauses(complain, isWhole)
+    this.#causes = new WaitCauses(complain, isWhole, seq => this.stateOf(seq))
   }
 
   get live(): number {
@@ -56,7 +56,7 @@ export class JobLives {
   }
 
   take(change: Change): void {
-    this.#causes.take(change, seq => this.stateOf(seq))
+    this.#causes.take(change)
     switch (change.c) {
       case 'epoch':
         if (change.epoch <= this.#epoch)
@@ -128,7 +128,7 @@ export class JobLives {
       )
     if (this.#epoch !== 0 && epoch !== this.#epoch)
       this.#complain('b', `${nameFence(change)} was placed in epoch ${this.#epoch}`)
-    this.#move(job, 'active')
+    this.#moveLife(job, life, 'active')
     life.attempt = attempt
     life.fence = { job, epoch, attempt }
     life.attemptState = 'leased'
@@ -187,7 +187,10 @@ export class JobLives {
 
   #move(job: number, to: JobState): void {
     const life = this.#life(job, to === 'active' ? 'queued' : 'active')
-    if (life === null) return
+    if (life !== null) this.#moveLife(job, life, to)
+  }
+
+  #moveLife(job: number, life: JobLife, to: JobState): void {
     try {
       moveJob(life.state, to)
     } catch {

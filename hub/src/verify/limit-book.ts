@@ -2,10 +2,11 @@ import { type Change, type ChangeOf, fenceKey, NO_LIMITS, type OwnerLimits } fro
 import type { Complain } from './problems.ts'
 
 interface Held {
-  readonly owner: string
+  readonly use: Use
   readonly groupId: string | null
   readonly gpus: number
   readonly isTask: boolean
+  readonly worker: string
 }
 
 interface Use {
@@ -22,7 +23,7 @@ export class LimitBook {
   readonly #groups = new Map<string, { readonly most: number | null; claims: number }>()
   readonly #buckets = new Map<number, { readonly owner: string; readonly groupId: string | null }>()
   readonly #bucketOf = new Map<number, number>()
-  readonly #claims = new Map<string, Held & { readonly worker: string }>()
+  readonly #claims = new Map<string, Held>()
 
   constructor(complain: Complain) {
     this.#complain = complain
@@ -43,7 +44,6 @@ export class LimitBook {
         this.#submit(change)
         break
       case 'placed':
-        this.#useOf(this.#ownerOf(change.job)).queued -= 1
         this.#place(change)
         break
       case 'resumed':
@@ -82,16 +82,11 @@ export class LimitBook {
 
   #place(change: ChangeOf<'placed'>): void {
     const { owner, groupId } = this.#buckets.get(this.#bucketOf.get(change.job) ?? -1) ?? { owner: '', groupId: null }
-    this.#claims.set(fenceKey(change), {
-      owner,
-      groupId,
-      gpus: change.gpus.length,
-      worker: change.worker,
-      isTask: change.session !== undefined,
-    })
     const use = this.#useOf(owner)
     // A task has only what its session has taken already.
     const isTask = change.session !== undefined
+    this.#claims.set(fenceKey(change), { use, groupId, gpus: change.gpus.length, isTask, worker: change.worker })
+    use.queued -= 1
     if (!isTask) use.running += 1
     use.gpus += change.gpus.length
     const { running, gpus } = this.#limitsOf(owner)
@@ -99,7 +94,7 @@ export class LimitBook {
       this.#complain('limit', `${owner} then has ${use.running} jobs running, the limit is ${running}`)
     if (gpus !== null && change.gpus.length > 0 && use.gpus > gpus)
       this.#complain('limit', `${owner} then uses ${use.gpus} GPUs, the limit is ${gpus}`)
-    const group = this.#groups.get(groupId ?? '')
+    const group = groupId === null ? undefined : this.#groups.get(groupId)
     if (group === undefined) return
     group.claims += 1
     if (group.most !== null && group.claims > group.most)
@@ -110,10 +105,10 @@ export class LimitBook {
     const held = this.#claims.get(key)
     if (held === undefined) return
     this.#claims.delete(key)
-    const use = this.#useOf(held.owner)
+    const { use, groupId } = held
     if (!held.isTask) use.running -= 1
     use.gpus -= held.gpus
-    const group = this.#groups.get(held.groupId ?? '')
+    const group = groupId === null ? undefined : this.#groups.get(groupId)
     if (group !== undefined) group.claims -= 1
   }
 

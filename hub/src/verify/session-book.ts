@@ -162,6 +162,7 @@ export class SessionBook {
   }
 
   #leave(fence: Fence): void {
+    if (this.#holders.size === 0) return
     const key = fenceKey(fence)
     this.#sessions.get(this.#holders.get(key) ?? -1)?.places.delete(key)
     this.#holders.delete(key)

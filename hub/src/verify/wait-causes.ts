@@ -9,23 +9,25 @@ export class WaitCauses {
   readonly #backoffs = new Set<number>()
   readonly #complain: Complain
   readonly #isWhole: boolean
+  readonly #stateOf: (seq: number) => JobState | null
 
-  constructor(complain: Complain, isWhole: boolean) {
+  constructor(complain: Complain, isWhole: boolean, stateOf: (seq: number) => JobState | null) {
     this.#complain = complain
     this.#isWhole = isWhole
+    this.#stateOf = stateOf
   }
 
   has(job: number): boolean {
     return this.#needs.has(job) || this.#held.has(job) || this.#backoffs.has(job)
   }
 
-  take(change: Change, stateOf: (seq: number) => JobState | null): void {
+  take(change: Change): void {
     switch (change.c) {
       case 'submitted':
         for (const job of change.jobs) this.#submit(job)
         break
       case 'met':
-        this.#meet(change, stateOf(change.dependency))
+        this.#meet(change, this.#stateOf(change.dependency))
         break
       case 'held':
         this.#held.add(change.job)
