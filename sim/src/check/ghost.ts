@@ -55,10 +55,21 @@ export class Ghost {
     this.checker.take(commit.journal, changes)
     this.#replay.take(commit.journal, changes)
     for (const change of changes) {
-      if (change.c === 'placed') this.#placed[change.job] = change.attempt
-      else if (change.c === 'batch') this.#batches.set(change.worker, change.n)
-      else if (change.c === 'workerRemoved') this.#batches.delete(change.id)
-      else if (change.c === 'attemptEnded' && change.outcome === 'completed') this.#checkResult(change, change.result)
+      switch (change.c) {
+        case 'placed':
+          this.#placed[change.job] = change.attempt
+          break
+        case 'batch':
+          this.#batches.set(change.worker, change.n)
+          break
+        case 'workerRemoved':
+          this.#batches.delete(change.id)
+          break
+        case 'attemptEnded':
+          if (change.outcome === 'completed') this.#checkResult(change, change.result)
+          break
+        default:
+      }
     }
   }
 

@@ -14,7 +14,8 @@ export interface RunFigures {
 
 /** What a run was like, in virtual time: how long jobs waited for their first attempt, how full the workers were. */
 export class Stats {
-  readonly #submittedAt = new Map<number, number>()
+  /** By job; undefined from its first attempt on. */
+  readonly #submittedAt: (number | undefined)[] = []
   readonly #heldSince = new Map<string, number>()
   readonly #waits: number[] = []
   #slotMs = 0
@@ -29,7 +30,7 @@ export class Stats {
       switch (change.c) {
         case 'submitted':
           this.#jobs += change.jobs.length
-          for (const { seq } of change.jobs) this.#submittedAt.set(seq, now)
+          for (const { seq } of change.jobs) this.#submittedAt[seq] = now
           break
         case 'placed':
           this.#attempts += 1
@@ -64,10 +65,10 @@ export class Stats {
   }
 
   #wait(job: number, now: number): void {
-    const at = this.#submittedAt.get(job)
+    const at = this.#submittedAt[job]
     if (at === undefined) return
     this.#waits.push(now - at)
-    this.#submittedAt.delete(job)
+    this.#submittedAt[job] = undefined
   }
 
   #free(attempt: string, now: number): void {

@@ -1,4 +1,4 @@
-import { type Fence, type Hello, type JobSpec, type Offer, readSpec, type Stop } from '@stoker/protocol'
+import { type ChangeOf, type Fence, type Hello, type JobSpec, type Offer, readSpec, type Stop } from '@stoker/protocol'
 import { presentClaim } from '../../../hub/src/engine/claims.ts'
 import type { NewJob } from '../../../hub/src/engine/commands.ts'
 import type { Batch } from '../../../hub/src/engine/core.ts'
@@ -11,6 +11,8 @@ import { SimConnection, type SimConnectionPorts } from './sim-connection.ts'
 const OLD_CONNECTION_ANSWERS_MS = 2_000
 
 const DUPLICATE = 'the worker is connected from another process that still answers'
+
+const NO_OFFERS: ReadonlyMap<string, readonly Offer[]> = new Map()
 
 export interface Credentials {
   readonly secretHash: string
@@ -154,10 +156,21 @@ export class SimGateway {
 
   #tellChanges(batch: Batch): void {
     for (const change of batch.changes) {
-      if (change.c === 'stopRequested') this.#tellStop(change.job, change.by)
-      else if (change.c === 'workerDrained') this.#byWorker.get(change.id)?.step({ e: 'drain', on: change.on })
-      else if (change.c === 'placed' && change.attempt > 1) this.#tellStale(change)
-      else if (change.c === 'workerRemoved') this.#byWorker.get(change.id)?.terminate()
+      switch (change.c) {
+        case 'stopRequested':
+          this.#tellStop(change.job, change.by)
+          break
+        case 'workerDrained':
+          this.#byWorker.get(change.id)?.step({ e: 'drain', on: change.on })
+          break
+        case 'placed':
+          if (change.attempt > 1) this.#tellStale(change)
+          break
+        case 'workerRemoved':
+          this.#byWorker.get(change.id)?.terminate()
+          break
+        default:
+      }
     }
   }
 
@@ -179,7 +192,12 @@ export class SimGateway {
   }
 
   #offersOf(batch: Batch, then: (offers: ReadonlyMap<string, readonly Offer[]>) => void): void {
-    const placed = batch.changes.filter(change => change.c === 'placed')
+    const placed: ChangeOf<'placed'>[] = []
+    for (const change of batch.changes) if (change.c === 'placed') placed.push(change)
+    if (placed.length === 0) {
+      then(NO_OFFERS)
+      return
+    }
     const look = () => {
       const byWorker = new Map<string, Offer[]>()
       for (const { job, epoch, attempt, worker, gpus, session: isTask } of placed) {
@@ -188,13 +206,9 @@ export class SimGateway {
         const found = batch.submissions.get(job) ?? this.#ports.specs?.get(job) ?? this.#stored(job)
         if (found === null) throw new Error(`job ${job} was placed but the store does not know it`)
         const offers = byWorker.get(worker) ?? []
-        offers.push({
-          fence: { job, epoch, attempt },
-          id: found.id,
-          spec: found.spec,
-          gpus: [...gpus],
-          ...inside(session),
-        })
+        const { id, spec } = found
+        const offer = { fence: { job, epoch, attempt }, id, spec, gpus: [...gpus] }
+        offers.push(session === null ? offer : { ...offer, session })
         byWorker.set(worker, offers)
       }
       then(byWorker)

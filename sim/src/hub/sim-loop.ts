@@ -82,12 +82,8 @@ export class SimLoop {
   }
 
   execute<C extends Command>(command: C, done: (reply: ReplyTo<C>) => void, refused: (error: Refused) => void): void {
-    const add = (facts: Facts, keyRead: KeyRead | null) => {
-      this.#pending.push({ command, facts, keyRead, done: done as (reply: never) => void, refused })
-      this.replan()
-    }
     if (command.kind !== 'submit') {
-      add(NO_FACTS, null)
+      this.#add({ command, facts: NO_FACTS, keyRead: null, done, refused })
       return
     }
     const { owner, key } = command
@@ -97,7 +93,7 @@ export class SimLoop {
       idempotency: key === null ? null : tables.idempotency(owner, key.key),
       dependencies: new Map(tables.jobRefs(awaitedIds(command.jobs)).map(ref => [ref.id, ref])),
     }
-    this.#ports.after(this.#ports.factsMs(), () => add(facts, keyRead))
+    this.#ports.after(this.#ports.factsMs(), () => this.#add({ command, facts, keyRead, done, refused }))
   }
 
   read(look: (state: State) => void): void {
@@ -113,13 +109,16 @@ export class SimLoop {
   replan(): void {
     if (this.#isScheduled || this.#flights.length >= MAX_FLIGHTS) return
     this.#isScheduled = true
-    this.#ports.after(0, () => {
-      this.#isScheduled = false
-      this.#turn()
-    })
+    this.#ports.after(0, this.#turn)
   }
 
-  #turn(): void {
+  #add(pending: Pending): void {
+    this.#pending.push(pending)
+    this.replan()
+  }
+
+  readonly #turn = (): void => {
+    this.#isScheduled = false
     if (this.#flights.length >= MAX_FLIGHTS) return
     const taken = this.#pending
     this.#pending = []
@@ -149,14 +148,16 @@ export class SimLoop {
   }
 
   #write(): void {
-    this.#ports.after(this.#ports.commitMs(), () => {
-      const flight = this.#flights[0]
-      if (flight === undefined) return
-      if (this.#ports.isDiskFull()) this.#recover()
-      else this.#append(flight)
-      if (this.#flights.length > 0) this.#write()
-      if (this.#pending.length > 0 || this.#core.isBehind) this.replan()
-    })
+    this.#ports.after(this.#ports.commitMs(), this.#written)
+  }
+
+  readonly #written = (): void => {
+    const flight = this.#flights[0]
+    if (flight === undefined) return
+    if (this.#ports.isDiskFull()) this.#recover()
+    else this.#append(flight)
+    if (this.#flights.length > 0) this.#write()
+    if (this.#pending.length > 0 || this.#core.isBehind) this.replan()
   }
 
   #append({ batch, taken, answers, readers }: Flight): void {

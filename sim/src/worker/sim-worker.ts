@@ -261,7 +261,8 @@ export class SimWorker {
     if (!resent) this.#file.record(batch)
     const { resend } = this.#ports
     const sent = resent && resend !== null ? resend(batch, running.session.spool.unacked) : batch
-    this.#send(running, { message: { t: 'report', ...sent }, payload: payloadOf(sent) })
+    const { n, reports, chunks } = sent
+    this.#send(running, { message: { t: 'report', n, reports, chunks }, payload: payloadOf(sent) })
   }
 
   #send(running: Running, frame: WorkerFrame): void {

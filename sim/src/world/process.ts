@@ -20,7 +20,7 @@ export class Process {
   }
 
   after(ms: number, run: () => void): void {
-    this.#timeline.in(ms, () => this.enter(run))
+    this.#timeline.in(ms, run, this)
   }
 
   /** Runs now, or on waking up, or never. */

@@ -40,14 +40,14 @@ class Lane<Message> {
   }
 
   send(message: Message): void {
-    if (this.#isOpen) this.#pass(() => this.#deliver(message), 0)
+    if (this.#isOpen) this.#pass(this.#deliver, message, 0)
   }
 
   /** The last word; nothing follows. */
   finish(run: () => void, extraMs: number): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    this.#pass(run, extraMs)
+    this.#pass(run, undefined, extraMs)
   }
 
   lose(): void {
@@ -67,7 +67,7 @@ class Lane<Message> {
   }
 
   /** What meets a partition waits for its end, in order, as TCP would make it: also what is sent once it was mended waits behind. */
-  #pass(run: () => void, extraMs: number): void {
+  #pass<Word>(hear: (word: Word) => void, word: Word, extraMs: number): void {
     const { timeline, latencyMs } = this.#ports
     this.#lastAt = Math.max(this.#lastAt, timeline.now + latencyMs() + extraMs)
     const life = this.#life
@@ -79,7 +79,7 @@ class Lane<Message> {
       }
       this.#heldUntil = Math.max(this.#heldUntil, this.#ports.cutUntil())
       if (this.#heldUntil > timeline.now) timeline.at(this.#heldUntil, arrive)
-      else run()
+      else hear(word)
     }
     timeline.at(this.#lastAt, arrive)
   }
