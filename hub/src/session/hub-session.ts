@@ -161,7 +161,8 @@ export class HubSession {
 
   /** Batches come in order on one connection; a repeat is passed on, the engine knows it and acknowledges again. */
   #takeReport(report: Report, payload: Uint8Array): HubSessionAction[] {
-    const announced = report.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+    let announced = 0
+    for (const chunk of report.chunks) announced += chunk.length
     if (announced !== payload.length)
       return this.#end(`batch ${report.n} announces ${announced} bytes of output and carries ${payload.length}`)
     if (report.n > this.#next) return this.#end(`batch ${report.n} came, batch ${this.#next} is next`)

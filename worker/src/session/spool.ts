@@ -20,7 +20,7 @@ export interface SavedSpool {
 /** What one attempt still has to tell. Output before the end, so that the end is the last word. */
 interface Lane {
   readonly fence: Fence
-  readonly reports: AttemptReport[]
+  reports: AttemptReport[]
   readonly known: Record<OutputStream, number>
   readonly taken: Record<OutputStream, number>
   queued: boolean
@@ -177,7 +177,9 @@ function takeLane(lane: Lane, reports: AttemptReport[], chunks: Chunk[], room: n
     reports.push(lane.reports.shift() as AttemptReport)
   const taken = takeOutput(lane, 'stderr', chunks, room, now)
   const bytes = taken + takeOutput(lane, 'stdout', chunks, room - taken, now)
-  if (!hasOutput(lane)) reports.push(...lane.reports.splice(0))
+  if (hasOutput(lane)) return bytes
+  for (const report of lane.reports) reports.push(report)
+  lane.reports = []
   return bytes
 }
 
@@ -195,5 +197,7 @@ function hasOutput(lane: Lane): boolean {
 }
 
 function bytesOf(batch: SpoolBatch): number {
-  return batch.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  let bytes = 0
+  for (const chunk of batch.chunks) bytes += chunk.length
+  return bytes
 }

@@ -179,7 +179,8 @@ export class WorkerSession {
   #takeAll(offers: readonly Offer[], now: number, wall: number): SessionAction[] {
     const starts: SessionAction[] = []
     for (const offer of offers) if (this.#take(offer, wall)) starts.push({ a: 'start', offer })
-    return [...this.#flushOrGather(now, wall), ...starts]
+    const first = this.#flushOrGather(now, wall)
+    return first.length === 0 ? starts : [...first, ...starts]
   }
 
   /** An offer seen before is not started twice: the hub repeats what it is not sure was heard. */
