@@ -42,11 +42,11 @@ export function cellsOf(part: object): Cells {
 }
 
 /** The columns an update sets; a key names a row for ever, so setting one is refused. */
-export function updatedColumns(write: RowWrite & { readonly op: 'update' }): readonly string[] {
-  const columns = Object.keys(write.set)
-  if (columns.length === 0) throw new Error(`an update of ${write.table} sets no column`)
-  for (const key of KEYS[write.table])
-    if (key in write.set) throw new Error(`an update of ${write.table} sets "${key}", which is part of its key`)
+export function updatedColumns(table: TableName, set: object): readonly string[] {
+  const columns = Object.keys(set)
+  if (columns.length === 0) throw new Error(`an update of ${table} sets no column`)
+  for (const key of KEYS[table])
+    if (columns.includes(key)) throw new Error(`an update of ${table} sets "${key}", which is part of its key`)
   return columns
 }
 

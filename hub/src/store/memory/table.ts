@@ -107,7 +107,10 @@ export function createMemoryTable<T extends TableName>(name: T): MemoryTable<T> 
     get,
     cell: (key, column) => {
       let entry = rows.get(key)
-      for (; entry instanceof Update; entry = entry.of) if (column in entry.set) return entry.set[column]
+      for (; entry instanceof Update; entry = entry.of) {
+        const value = entry.set[column]
+        if (value !== undefined) return value
+      }
       return entry?.[column]
     },
     update: (key, set) => {

@@ -87,25 +87,26 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function update(write: RowWrite & { readonly op: 'update' }, undo: Undo[]): void {
-    updatedColumns(write)
-    const name = write.table
+    const { table: name, set } = write
+    updatedColumns(name, set)
     const table = tableOf(name)
     const key = table.keyOf(write.key)
-    const id = write.table === 'job' ? write.set.id : undefined
+    const id = name === 'job' ? set.id : undefined
     if (id !== undefined) assertOwnId(id, Number(key), seqById)
     const before = id === undefined ? undefined : rows.job.cell(key, 'id')
-    const old = table.update(key, write.set)
+    const old = table.update(key, set)
     if (old === undefined) throw noSuchRow(name, write.key)
     undo.push({ name, key, old })
     if (id !== undefined) renameJob(Number(key), before, id)
   }
 
   function add(write: RowWrite & { readonly op: 'insert' | 'put' }, undo: Undo[]): void {
-    const table = tableOf(write.table)
-    const key = table.keyOf(write.row)
-    if (write.op === 'insert' && table.has(key)) throw alreadyThere(write.table, key)
-    if (write.table === 'job') assertOwnId(write.row.id, write.row.seq, seqById)
-    change(write.table, key, write.row, undo)
+    const { table: name, row } = write
+    const table = tableOf(name)
+    const key = table.keyOf(row)
+    if (write.op === 'insert' && table.has(key)) throw alreadyThere(name, key)
+    if (name === 'job') assertOwnId(row.id, row.seq, seqById)
+    change(name, key, row, undo)
   }
 
   function queue(row: JobRow, undo: Undo[]): void {
@@ -118,10 +119,19 @@ export function createMemoryTables(): MemoryTables {
   }
 
   function write(write: RowWrite, undo: Undo[]): void {
-    if (write.op === 'update') update(write, undo)
-    else if (write.op === 'delete') remove(write, undo)
-    else if (write.op === 'queue') for (const row of queuedRows(write.jobs)) queue(row, undo)
-    else add(write, undo)
+    switch (write.op) {
+      case 'update':
+        update(write, undo)
+        break
+      case 'delete':
+        remove(write, undo)
+        break
+      case 'queue':
+        for (const row of queuedRows(write.jobs)) queue(row, undo)
+        break
+      default:
+        add(write, undo)
+    }
   }
 
   function applyCommit(commit: Commit): void {

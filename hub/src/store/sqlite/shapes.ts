@@ -68,7 +68,7 @@ export function createShapes(table: TableName, columns: readonly string[]): Shap
   }
 
   function newUpdate(write: RowWrite & { readonly op: 'update' }): Shape {
-    const named = updatedColumns(write)
+    const named = updatedColumns(write.table, write.set)
     const cells = cellsOf(write.set)
     const set = named.filter(column => cells[column] !== null)
     const cleared = named.filter(column => cells[column] === null)
