@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Change, JOURNAL_VERSION, type RowWrite } from '@stoker/protocol'
+import type { Change, RowWrite } from '@stoker/protocol'
 import type { Policy } from '../scheduler/policy.ts'
 import { apply } from './apply.ts'
 import type { Command, Facts, NewJob, Replies } from './commands.ts'
@@ -8,6 +8,7 @@ import type { Emit, Rules } from './decide/emit.ts'
 import { settle } from './decide/settle.ts'
 import { settlePlaces } from './decide/settle-places.ts'
 import { projectGroups } from './groups.ts'
+import { changeText, journalBody } from './journal-text.ts'
 import { keepPlan } from './keep-plan.ts'
 import { wakeLimited } from './owner-limits.ts'
 import { project } from './project.ts'
@@ -34,6 +35,7 @@ export class Core {
   readonly #policy: Policy
   readonly #rules: Rules
   #changes: Change[] = []
+  #texts: string[] = []
   #rows: RowWrite[] = []
   #submissions = new Map<number, NewJob>()
 
@@ -80,7 +82,8 @@ export class Core {
     empty(state.dirtyOwners)
     if (changes.length === 0)
       return { n: state.journal.n, at: now.wall, changes, submissions, commit: { journal: null, rows } }
-    const body = JSON.stringify({ v: JOURNAL_VERSION, epoch: state.epoch, changes })
+    const body = journalBody(state.epoch, this.#texts)
+    this.#texts = []
     const n = state.journal.n + 1
     state.journal = { n, hash: chainHash(state.journal.hash, n, body) }
     const journal = { n, at: now.wall, hash: state.journal.hash, body }
@@ -126,6 +129,7 @@ export class Core {
       for (const row of project(change, this.state, this.#submissions)) this.#rows.push(row)
       apply(this.state, change)
       this.#changes.push(change)
+      this.#texts.push(changeText(change))
     },
     submission: (seq, job) => {
       this.#submissions.set(seq, job)

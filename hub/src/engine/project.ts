@@ -2,6 +2,7 @@ import type { AttemptRow, Change, ChangeOf, RowWrite, RunIsolation, SessionRow, 
 import { announceEnd } from './announce-end.ts'
 import { checkpointRows, withoutCheckpoint } from './checkpoint-rows.ts'
 import { groupRow } from './groups.ts'
+import { jsonOf } from './json-of.ts'
 import { projectOwned } from './owned.ts'
 import { projectOwnerRules } from './owner-rules.ts'
 import { projectSubmitted, type Submissions } from './project-submitted.ts'
@@ -194,7 +195,7 @@ function projectAttemptEnded(change: ChangeOf<'attemptEnded'>, state: State): Ro
 const NOTHING = {}
 
 function textOf(value: Json | undefined): string | null {
-  return value === undefined || value === null ? null : JSON.stringify(value)
+  return value === undefined || value === null ? null : jsonOf(value)
 }
 
 /** These never say where they run. */
