@@ -3,7 +3,7 @@ import { Queue } from 'bullmq'
 import { type Child, startChild } from '../processes/child.ts'
 import type { Redis } from '../servers/redis.ts'
 import { submitInBatches } from '../submit-in-batches.ts'
-import { waitUntil } from '../wait-until.ts'
+import { untilDone } from '../until-done.ts'
 
 const WORKER = fileURLToPath(new URL('./bullmq-worker.ts', import.meta.url))
 
@@ -41,7 +41,7 @@ export class BullPeer {
     const done = await this.queue.getCompletedCount()
     const startedAt = performance.now()
     await submitInBatches(jobs, count => this.submitMany(count))
-    await waitUntil(`${jobs} jobs of BullMQ`, async () => (await this.queue.getCompletedCount()) - done >= jobs)
+    await untilDone('jobs of BullMQ', jobs, async () => (await this.queue.getCompletedCount()) - done)
     return (jobs * 1000) / (performance.now() - startedAt)
   }
 

@@ -4,7 +4,7 @@ import { Pool } from 'pg'
 import { type Child, startChild } from '../processes/child.ts'
 import type { Postgres } from '../servers/postgres.ts'
 import { submitInBatches } from '../submit-in-batches.ts'
-import { waitUntil } from '../wait-until.ts'
+import { untilDone } from '../until-done.ts'
 
 const RUNNER = fileURLToPath(new URL('./graphile-runner.ts', import.meta.url))
 
@@ -52,9 +52,9 @@ export class GraphilePeer {
   async rateOf(jobs: number): Promise<number> {
     const startedAt = performance.now()
     await submitInBatches(jobs, count => this.submitMany(count))
-    await waitUntil(`${jobs} jobs of graphile-worker`, async () => {
-      const { rows } = await this.#pool.query('select 1 from graphile_worker._private_jobs limit 1')
-      return rows.length === 0
+    await untilDone('jobs of graphile-worker', jobs, async () => {
+      const { rows } = await this.#pool.query('select count(*)::int as left from graphile_worker._private_jobs')
+      return jobs - rows[0].left
     })
     return (jobs * 1000) / (performance.now() - startedAt)
   }
