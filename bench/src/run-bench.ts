@@ -41,7 +41,8 @@ export async function runBench(options: BenchOptions, { cleanups, say }: BenchPo
       return { findings: found, stretch }
     },
     calm: () => watch.calm(),
-    hasTime: () => performance.now() - startedAt < options.repeatUntilMs,
+    now: () => performance.now(),
+    repeatMs: options.repeatMs,
   })
   const counted = Array.from(takes.values(), bestOf)
   return {

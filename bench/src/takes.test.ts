@@ -3,7 +3,7 @@ import type { MeasureName } from './config.ts'
 import { bestOf, repeats, type Take, takeAll } from './takes.ts'
 
 /** The processor takes these times around the measures, one after the other; every take finds another figure. */
-function aRun(times: readonly number[], { patience = Number.POSITIVE_INFINITY } = {}) {
+function aRun(times: readonly number[], { repeatMs = Number.POSITIVE_INFINITY } = {}) {
   const order: string[] = []
   const left = [...times]
   const take = async (name: MeasureName): Promise<Take> => {
@@ -18,7 +18,7 @@ function aRun(times: readonly number[], { patience = Number.POSITIVE_INFINITY } 
   const calm = async () => {
     order.push('calm')
   }
-  return { order, ports: { take, calm, hasTime: () => order.length < patience } }
+  return { order, ports: { take, calm, now: () => order.length, repeatMs } }
 }
 
 it('measures once what the processor was equally quick around', async () => {
@@ -51,7 +51,10 @@ it('gives up after three takes, does not repeat what takes many minutes, and end
   const long = aRun([10, 20, 20])
   await takeAll(['submit', 'soak', 'curves'], long.ports)
   expect(long.order).toEqual(['submit', 'soak', 'curves'])
-  const late = aRun([10, 20, 20], { patience: 2 })
-  await takeAll(['submit', 'bulk'], late.ports)
-  expect(late.order).toEqual(['submit', 'bulk'])
+  const late = aRun([10, 20, 20, 20], { repeatMs: 2 })
+  await takeAll(['submit', 'bulk', 'noop'], late.ports)
+  expect(late.order).toEqual(['submit', 'bulk', 'noop', 'calm', 'bulk'])
+  const short = aRun([10, 20], { repeatMs: 0 })
+  await takeAll(['submit', 'bulk'], short.ports)
+  expect(short.order).toEqual(['submit', 'bulk'])
 })

@@ -12,8 +12,10 @@ export interface TakesPorts {
   readonly take: (name: MeasureName) => Promise<Take>
   /** Waits a while for the processor to be as quick as it has been. */
   readonly calm: () => Promise<void>
-  /** False when the run has taken long enough. */
-  readonly hasTime: () => boolean
+  /** Steady, in ms. */
+  readonly now: () => number
+  /** After so long nothing is begun again. */
+  readonly repeatMs: number
 }
 
 /** A host that is slow for an hour stays slow; more would only be hope. */
@@ -28,9 +30,10 @@ const TAKEN_ONCE: readonly MeasureName[] = ['soak', 'curves']
 export async function takeAll(names: readonly MeasureName[], ports: TakesPorts): Promise<Map<MeasureName, Take[]>> {
   const takes = new Map<MeasureName, Take[]>()
   for (const name of names) takes.set(name, [await ports.take(name)])
+  const until = ports.now() + ports.repeatMs
   for (let round = 1; round < MOST_TAKES; round += 1)
     for (const [name, taken] of takes) {
-      if (TAKEN_ONCE.includes(name) || !ports.hasTime()) continue
+      if (TAKEN_ONCE.includes(name) || ports.now() >= until) continue
       if (isQuick(bestOf(taken).stretch.workMs, stretchesOf(takes))) continue
       await ports.calm()
       taken.push(await ports.take(name))

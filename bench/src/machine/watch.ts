@@ -6,7 +6,7 @@ import { treeTicks } from './own-ticks.ts'
 import { workTimeMs } from './work-time.ts'
 
 const LOOK_EVERY_MS = 1_000
-const MOST_PATIENCE_MS = 60_000
+const MOST_PATIENCE_MS = 20_000
 
 /** Looks at the machine around each stretch of the run, so that a disturbed one can be told from a slow product. */
 export class MachineWatch {
@@ -39,7 +39,7 @@ export class MachineWatch {
     return { found, stretch }
   }
 
-  /** Waits until the processor is as quick as it has been, a minute at most. */
+  /** Waits until the processor is as quick as it has been, some seconds at most. */
   async calm(): Promise<void> {
     const until = performance.now() + MOST_PATIENCE_MS
     while (!isQuick(workTimeMs(), this.#stretches) && performance.now() < until) await sleep(LOOK_EVERY_MS)
