@@ -4,7 +4,7 @@ import type { Ground, Stage } from '../measures/ground.ts'
 import { startChild } from '../processes/child.ts'
 import { findProgram } from '../processes/find-program.ts'
 import { startBeanstalkd } from '../servers/beanstalkd.ts'
-import { waitUntil } from '../wait-until.ts'
+import { untilDone } from '../until-done.ts'
 import { BeanstalkConnection } from './beanstalk-connection.ts'
 
 const WORKER = fileURLToPath(new URL('./beanstalkd-worker.ts', import.meta.url))
@@ -48,10 +48,10 @@ export class BeanstalkPeer {
   async rateOf(jobs: number): Promise<number> {
     const startedAt = performance.now()
     await Promise.all(Array.from({ length: jobs }, () => this.submit()))
-    await waitUntil(`${jobs} jobs of beanstalkd`, async () => {
+    await untilDone('jobs of beanstalkd', jobs, async () => {
       const { body } = await this.#jobs.send('OK', 'stats-tube default')
       const left = body.matchAll(/^current-jobs-(?:ready|reserved): (\d+)$/gm)
-      return [...left].every(([, count]) => count === '0')
+      return [...left].reduce((done, [, count]) => done - Number(count), jobs)
     })
     return (jobs * 1000) / (performance.now() - startedAt)
   }

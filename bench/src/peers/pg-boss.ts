@@ -4,7 +4,7 @@ import type { NotMeasured } from '../goals/goals.ts'
 import type { Ground, Stage } from '../measures/ground.ts'
 import { startChild } from '../processes/child.ts'
 import { submitInBatches } from '../submit-in-batches.ts'
-import { waitUntil } from '../wait-until.ts'
+import { untilDone } from '../until-done.ts'
 
 const WORKER = fileURLToPath(new URL('./pg-boss-worker.ts', import.meta.url))
 
@@ -63,6 +63,6 @@ export class PgBossPeer {
 
   #allDone(jobs: number): Promise<void> {
     const left = () => this.#boss.getQueueSize(this.#queue, { before: 'completed' })
-    return waitUntil(`${jobs} jobs of pg-boss`, async () => (await left()) === 0)
+    return untilDone('jobs of pg-boss', jobs, async () => jobs - (await left()))
   }
 }

@@ -4,6 +4,7 @@ import type { Ground, Stage } from '../measures/ground.ts'
 import { findProgram } from '../processes/find-program.ts'
 import { runCommand } from '../processes/run-command.ts'
 import { type SlurmPrograms, startSlurm, startSlurmNode } from '../servers/slurm.ts'
+import { untilDone } from '../until-done.ts'
 import { waitUntil } from '../wait-until.ts'
 
 /** How many commands a hurried user has running at once. */
@@ -53,11 +54,11 @@ export class SlurmPeer {
     const before = await this.#states()
     const startedAt = performance.now()
     await rateOf(jobs, COMMANDS_AT_ONCE, () => this.submit('/bin/true'))
-    await waitUntil(`${jobs} jobs of Slurm`, async () => {
+    await untilDone('jobs of Slurm', jobs, async () => {
       const states = await this.#states()
       const bad = states.find(state => state !== 'COMPLETED' && !NOT_OVER.has(state))
       if (bad !== undefined) throw new Error(`${jobs} jobs of Slurm should complete, one is ${bad}`)
-      return states.filter(state => state === 'COMPLETED').length - before.length >= jobs
+      return states.filter(state => state === 'COMPLETED').length - before.length
     })
     return (jobs * 1000) / (performance.now() - startedAt)
   }

@@ -7,7 +7,7 @@ import type { Child } from '../processes/child.ts'
 import { findProgram } from '../processes/find-program.ts'
 import { runCommand } from '../processes/run-command.ts'
 import { startTree } from '../processes/tree.ts'
-import { waitUntil } from '../wait-until.ts'
+import { untilDone } from '../until-done.ts'
 
 /** How many commands a hurried user has running at once. */
 const COMMANDS_AT_ONCE = 8
@@ -63,9 +63,9 @@ export class TaskSpooler {
   async rateOf(jobs: number): Promise<number> {
     const startedAt = performance.now()
     await rateOf(jobs, COMMANDS_AT_ONCE, () => this.submit(['/bin/true']))
-    await waitUntil(`${jobs} jobs of task-spooler`, async () => {
+    await untilDone('jobs of task-spooler', jobs, async () => {
       const list = await runCommand(this.#command, [], this.#env)
-      return !/^\d+ +(queued|running|allocating) /m.test(list)
+      return jobs - (list.match(/^\d+ +(queued|running|allocating) /gm) ?? []).length
     })
     const rate = (jobs * 1000) / (performance.now() - startedAt)
     await runCommand(this.#command, ['-C'], this.#env)
