@@ -3,16 +3,19 @@ import type { MeasureName } from './config.ts'
 import { bestOf, repeats, type Take, takeAll } from './takes.ts'
 
 /** The processor takes these times around the measures, one after the other; every take finds another figure. */
-function aRun(times: readonly number[], { repeatMs = Number.POSITIVE_INFINITY } = {}) {
+function aRun(
+  times: readonly (number | readonly [workMs: number, stolenShare: number])[],
+  { repeatMs = Number.POSITIVE_INFINITY } = {},
+) {
   const order: string[] = []
   const left = [...times]
   const take = async (name: MeasureName): Promise<Take> => {
     order.push(name)
-    const workMs = left.shift() ?? Number.NaN
+    const [workMs, stolenShare] = [left.shift() ?? Number.NaN, 0].flat() as [number, number]
     const fsync = { p50Ms: 1, p99Ms: 1 }
     return {
       findings: { simulator: { ours: [order.length], peers: {} } },
-      stretch: { name, workMs, fsync, foreignShare: 0 },
+      stretch: { name, workMs, fsync, foreignShare: 0, stolenShare },
     }
   }
   const calm = async () => {
@@ -36,6 +39,14 @@ it('measures again, after a calm, what it was slow around, and takes the quickes
   expect(repeats(takes)[1]).toBe(
     'noop was measured 2 times (the same work took 18.0, then 11.0 ms); the quickest of these times counts.',
   )
+})
+
+it('counts what was stolen in the midst of a measure as slowness, too', async () => {
+  const { order, ports } = aRun([10, [10, 0.4], [11, 0.05]])
+  const takes = await takeAll(['submit', 'bulk'], ports)
+  expect(order).toEqual(['submit', 'bulk', 'calm', 'bulk'])
+  expect(bestOf(takes.get('bulk') ?? []).findings.simulator?.ours).toEqual([4])
+  expect(repeats(takes)[0]).toContain('the same work took 16.7, then 11.6 ms')
 })
 
 it('sees the slowness of the first measure once a later one was quicker', async () => {

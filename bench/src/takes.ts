@@ -1,6 +1,6 @@
 import type { MeasureName } from './config.ts'
 import type { Findings } from './goals/goals.ts'
-import { isQuick, type Stretch } from './machine/disturbance.ts'
+import { isQuick, paceMs, type Stretch } from './machine/disturbance.ts'
 
 /** What one go at a measure found, and what the machine was like meanwhile. */
 export interface Take {
@@ -34,7 +34,7 @@ export async function takeAll(names: readonly MeasureName[], ports: TakesPorts):
   for (let round = 1; round < MOST_TAKES; round += 1)
     for (const [name, taken] of takes) {
       if (TAKEN_ONCE.includes(name) || ports.now() >= until) continue
-      if (isQuick(bestOf(taken).stretch.workMs, stretchesOf(takes))) continue
+      if (isQuick(paceMs(bestOf(taken).stretch), stretchesOf(takes))) continue
       await ports.calm()
       taken.push(await ports.take(name))
     }
@@ -43,7 +43,7 @@ export async function takeAll(names: readonly MeasureName[], ports: TakesPorts):
 
 /** The take around which the processor was quickest. */
 export function bestOf(takes: readonly Take[]): Take {
-  return takes.reduce((best, take) => (take.stretch.workMs < best.stretch.workMs ? take : best))
+  return takes.reduce((best, take) => (paceMs(take.stretch) < paceMs(best.stretch) ? take : best))
 }
 
 /** In sentences, what was measured more than once. */
@@ -51,7 +51,7 @@ export function repeats(takes: ReadonlyMap<MeasureName, readonly Take[]>): strin
   return [...takes]
     .filter(([, taken]) => taken.length > 1)
     .map(([name, taken]) => {
-      const times = taken.map(({ stretch }) => stretch.workMs.toFixed(1)).join(', then ')
+      const times = taken.map(({ stretch }) => paceMs(stretch).toFixed(1)).join(', then ')
       return `${name} was measured ${taken.length} times (the same work took ${times} ms); the quickest of these times counts.`
     })
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 
 export interface CpuTicks {
   readonly busy: number
+  readonly stolen: number
   readonly total: number
 }
 
@@ -15,5 +16,5 @@ export function parseCpuTicks(stat: string): CpuTicks | null {
   const [user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0] = fields ?? []
   if (user === undefined || nice === undefined || system === undefined || idle === undefined) return null
   const busy = user + nice + system + irq + softirq + steal
-  return { busy, total: busy + idle + iowait }
+  return { busy, stolen: steal, total: busy + idle + iowait }
 }

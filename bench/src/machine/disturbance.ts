@@ -5,6 +5,8 @@ export interface Stretch {
   readonly name: string
   /** From 0 to 1 of the whole machine; null where the kernel does not tell. */
   readonly foreignShare: number | null
+  /** From 0 to 1 of what was asked of the processors: what other virtual machines got of it. */
+  readonly stolenShare: number | null
   readonly fsync: FsyncTime
   readonly workMs: number
 }
@@ -16,9 +18,14 @@ const FSYNC_FACTOR = 3
 /** Slower than its own best by more than this, a processor serves others, too. */
 const WORK_FACTOR = 1.3
 
-/** Whether the same work took about as long as at the best of these times. */
-export function isQuick(workMs: number, stretches: readonly Stretch[]): boolean {
-  return workMs <= Math.min(...stretches.map(stretch => stretch.workMs)) * WORK_FACTOR
+/** What the same work would have taken in the midst of a stretch: longer than around it by what was stolen meanwhile. */
+export function paceMs({ workMs, stolenShare }: Stretch): number {
+  return workMs / (1 - Math.min(0.9, stolenShare ?? 0))
+}
+
+/** Whether the same work takes about as long as at the best of these times. */
+export function isQuick(ms: number, stretches: readonly Stretch[]): boolean {
+  return ms <= Math.min(...stretches.map(paceMs)) * WORK_FACTOR
 }
 
 /** In sentences, what made the figures doubtful; empty on a machine that was ours alone. */
@@ -27,9 +34,9 @@ export function disturbances(stretches: readonly Stretch[]): string[] {
   const busy = stretches.filter(({ foreignShare }) => (foreignShare ?? 0) > FOREIGN_SHARE)
   const slow = stretches.filter(({ fsync }) => fsync.p50Ms > best * FSYNC_FACTOR)
   const shares = busy.map(({ name, foreignShare }) => `${name} ${Math.round((foreignShare ?? 0) * 100)} %`)
-  const quickest = Math.min(...stretches.map(({ workMs }) => workMs))
-  const tired = stretches.filter(({ workMs }) => !isQuick(workMs, stretches))
-  const works = tired.map(({ name, workMs }) => `${name} ${workMs.toFixed(1)} ms`)
+  const quickest = Math.min(...stretches.map(paceMs))
+  const tired = stretches.filter(stretch => !isQuick(paceMs(stretch), stretches))
+  const works = tired.map(stretch => `${stretch.name} ${paceMs(stretch).toFixed(1)} ms`)
   const syncs = slow.map(({ name, fsync }) => `${name} ${fsync.p50Ms.toFixed(2)} ms`)
   return [
     ...(busy.length === 0 ? [] : [`others used the processors during ${shares.join(', ')}`]),

@@ -12,6 +12,7 @@ import { workTimeMs } from './work-time.ts'
 const aStretch = (name: string, foreignShare: number | null, p50Ms: number, workMs = 10) => ({
   name,
   foreignShare,
+  stolenShare: null,
   workMs,
   fsync: { p50Ms, p99Ms: p50Ms * 2 },
 })
@@ -20,7 +21,7 @@ const NOBODY = -1
 
 describe('the machine', () => {
   it('counts waiting for the disk as idle, and stolen time as busy', () => {
-    expect(parseCpuTicks('cpu  10 1 5 100 20 2 2 3 0 0\ncpu0 1 1 1 1\n')).toEqual({ busy: 23, total: 143 })
+    expect(parseCpuTicks('cpu  10 1 5 100 20 2 2 3 0 0\ncpu0 1 1 1 1\n')).toEqual({ busy: 23, stolen: 3, total: 143 })
     expect(parseCpuTicks('')).toBeNull()
   })
 

@@ -34,7 +34,13 @@ export class MachineWatch {
     const found = await work()
     const after = await lookAround(this.#folder)
     const workMs = (workBefore + workTimeMs()) / 2
-    const stretch = { name, fsync, workMs, foreignShare: foreignShare(before, after) }
+    const stretch = {
+      name,
+      fsync,
+      workMs,
+      foreignShare: foreignShare(before, after),
+      stolenShare: stolenShare(before, after),
+    }
     this.#stretches.push(stretch)
     return { found, stretch }
   }
@@ -53,6 +59,11 @@ interface Look {
 
 async function lookAround(folder: string): Promise<Look> {
   return { all: await readCpuTicks(), ours: await treeTicks(process.pid, folder) }
+}
+
+function stolenShare({ all: before }: Look, { all: after }: Look): number | null {
+  if (before === null || after === null || after.busy === before.busy) return null
+  return (after.stolen - before.stolen) / (after.busy - before.busy)
 }
 
 function foreignShare(before: Look, after: Look): number | null {
