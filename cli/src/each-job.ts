@@ -1,4 +1,5 @@
 import { HubRefused } from '@stoker/client'
+import { atOnce } from '@stoker/files'
 import { EXIT, exitCodeOfProblem } from './exit-codes.ts'
 
 export interface EachResult<T> {
@@ -12,17 +13,12 @@ const AT_ONCE = 16
 
 /** Does the same to every job: what the hub refuses for one does not keep the others from it; results are in the order of the ids. */
 export async function eachJob<T>(ids: readonly string[], work: (id: string) => Promise<T>): Promise<EachResult<T>> {
-  const results: (T | HubRefused)[] = []
-  let next = 0
-  const lane = async () => {
-    for (let at = next++; at < ids.length; at = next++) {
-      results[at] = await work(ids[at] ?? '').catch((error: unknown) => {
-        if (error instanceof HubRefused) return error
-        throw error
-      })
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, lane))
+  const results = await atOnce(AT_ONCE, ids, id =>
+    work(id).catch((error: unknown) => {
+      if (error instanceof HubRefused) return error
+      throw error
+    }),
+  )
   const done = results.filter((one): one is T => !(one instanceof HubRefused))
   const failures = results.flatMap((one, at) =>
     one instanceof HubRefused ? [{ id: ids[at] ?? '', code: one.problem.code, message: one.message }] : [],

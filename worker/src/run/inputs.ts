@@ -1,9 +1,8 @@
 import { constants } from 'node:fs'
 import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { mergeFolder, unpackArchive } from '@stoker/files'
+import { atOnce, mergeFolder, unpackArchive } from '@stoker/files'
 import { type InputFile, isInnerPath, type Offer } from '@stoker/protocol'
-import { atOnce } from '../artifacts/at-once.ts'
 import { tally } from '../artifacts/tally.ts'
 import type { Transfers } from '../artifacts/transfers.ts'
 

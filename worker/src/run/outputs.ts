@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import { matchOutputs, openFileContent, readJsonOr, writeAtomic } from '@stoker/files'
+import { atOnce, matchOutputs, openFileContent, readJsonOr, writeAtomic } from '@stoker/files'
 import { uploadContent } from '@stoker/net'
 import { ArtifactEntry, isInnerPath, MAX_ARTIFACTS, type Offer } from '@stoker/protocol'
 import { z } from 'zod'
-import { atOnce } from '../artifacts/at-once.ts'
 import { tally } from '../artifacts/tally.ts'
 import type { Transfers } from '../artifacts/transfers.ts'
 
