@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { retrying } from '@stoker/net'
 import { Problem } from '@stoker/protocol'
 import type { z } from 'zod'
@@ -26,6 +27,8 @@ export interface Caller {
 /** Three short waits: long enough for a hub that restarts, short enough to be told that there is none. */
 const RETRY = { baseMs: 100, maxMs: 800, attempts: 4 }
 const SILENCE_MS = 60_000
+/** A hub that has heard enough for now says when to come again; nobody is kept longer than this without being told. */
+const MOST_PATIENCE_MS = 60_000
 
 export function createCaller(url: string, token: string | undefined, transport: Transport): Caller {
   const auth: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
@@ -47,7 +50,7 @@ export function createCaller(url: string, token: string | undefined, transport: 
   function withRetries<T>(call: Call, read: (reply: HubReply) => Promise<T>): Promise<T> {
     const isTemporary = (error: unknown) =>
       isHubAway(error) && (call.repeatable || !(error instanceof HubUnreachable) || error.neverSent)
-    return retrying(() => once(call, read), { ...RETRY, isTemporary, signal: call.signal })
+    return whenWelcome(() => retrying(() => once(call, read), { ...RETRY, isTemporary, signal: call.signal }), call)
   }
 
   const text = (call: Call) => withRetries(call, reply => reply.text())
@@ -59,10 +62,25 @@ export function createCaller(url: string, token: string | undefined, transport: 
   }
 }
 
+/** What is refused for its number had no effect: it is sent again when the hub says. */
+async function whenWelcome<T>(act: () => Promise<T>, { signal }: Call): Promise<T> {
+  for (let waitedMs = 0; ; ) {
+    try {
+      return await act()
+    } catch (error) {
+      if (!(error instanceof HubRefused) || error.problem.code !== 'rate.limited') throw error
+      const waitMs = (error.retryAfterSeconds ?? 1) * 1000 * (1 + Math.random() / 2)
+      if (waitedMs + waitMs > MOST_PATIENCE_MS) throw error
+      waitedMs += waitMs
+      await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted())
+    }
+  }
+}
+
 async function refusal(reply: HubReply, url: string): Promise<HubRefused> {
   const text = await reply.text()
   const problem = Problem.safeParse(tryJson(text))
-  if (problem.success) return new HubRefused(problem.data)
+  if (problem.success) return new HubRefused(problem.data, secondsIn(reply.header('retry-after')))
   return new HubRefused({
     type: 'about:blank',
     title: 'The answer is not from a Stoker hub',
@@ -70,6 +88,10 @@ async function refusal(reply: HubReply, url: string): Promise<HubRefused> {
     detail: `a Stoker hub should answer at ${url}, status ${reply.status} came with ${JSON.stringify(text.slice(0, 100))}`,
     code: 'answer.foreign',
   })
+}
+
+function secondsIn(header: string | null): number | null {
+  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : null
 }
 
 function parseAnswer<T>(call: Call, text: string, schema: z.ZodType<T>): T {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { freePort } from '@stoker/net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Client, createClient } from './client.ts'
@@ -50,6 +51,32 @@ test('a hub that is starting is asked again until it answers', async () => {
     starting-- > 0 ? refuse(response, 'hub.starting', 'loading jobs') : reply(response, 200, { workers: [] }),
   )
   expect(await client.workers()).toEqual([])
+})
+
+const tooMany = (seconds: number) => (_: unknown, response: ServerResponse) => {
+  response.setHeader('retry-after', String(seconds))
+  refuse(response, 'rate.limited', 'anna sends more than the 2 requests a second it may')
+}
+
+test('what is refused for its number is sent again when the hub says, also what is done only once', async () => {
+  hub.on('POST /api/v1/jobs/:id/cancel', (seen, response) => {
+    if (hub.seen.length <= 2) tooMany(0)(seen, response)
+    else reply(response, 202, { effect: 'canceled', job: asJob(aJob({ state: 'canceled' })) })
+  })
+  await client.cancel('abcdef')
+  expect(hub.seen).toHaveLength(3)
+})
+
+test('who would have to wait too long is told at once, and a wait can be given up', async () => {
+  hub.on('GET /api/v1/workers', tooMany(3600))
+  await expect(client.workers()).rejects.toMatchObject({ problem: { code: 'rate.limited' }, retryAfterSeconds: 3600 })
+  hub.on('GET /api/v1/jobs', tooMany(30))
+  const over = new AbortController()
+  const list = client.jobs({}, over.signal)
+  list.catch(() => {})
+  await expect.poll(() => hub.seen.length).toBe(2)
+  over.abort(new Error('enough'))
+  await expect(list).rejects.toThrow('enough')
 })
 
 test('a read is repeated after a broken connection, a cancel is not', async () => {

@@ -3,11 +3,14 @@ import type { Problem } from '@stoker/protocol'
 /** The hub answered no: the problem says why, its `code` is stable. */
 export class HubRefused extends Error {
   readonly problem: Problem
+  /** When to come again, if the hub said so. */
+  readonly retryAfterSeconds: number | null
 
-  constructor(problem: Problem) {
+  constructor(problem: Problem, retryAfterSeconds: number | null = null) {
     super(problem.detail === '' ? problem.title : problem.detail)
     this.name = 'HubRefused'
     this.problem = problem
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 
