@@ -12,7 +12,7 @@ import { Failure } from '../failure.ts'
 import { fetchArtifacts } from '../files/fetch-artifacts.ts'
 import { fetchedText } from '../files/fetched-text.ts'
 import { outputsFolder } from '../files/local-file.ts'
-import { TransferLine } from '../files/transfer-line.ts'
+import { artifactsOf, fetchingOutputs } from '../files/take-outputs.ts'
 import { shortId } from '../output/job-words.ts'
 import { type OutputOptions, printerFor, type View, withOutput } from '../output/printer.ts'
 import type { OutputOf } from '../output/schemas.ts'
@@ -47,7 +47,7 @@ export function define(command: Command, cli: Cli): void {
 
 async function list(id: string, { attempt, ...options }: ListOptions, cli: Cli): Promise<void> {
   await withHub(cli.io, options, async client => {
-    const artifacts = await gather(client, await resolveJob(client, id), attempt)
+    const artifacts = await artifactsOf(client, await resolveJob(client, id), attempt)
     printerFor(cli.io, options).show({ artifacts, bytes: bytesOf(artifacts) }, listView)
   })
 }
@@ -62,7 +62,7 @@ export async function get(id: string, paths: readonly string[], options: GetOpti
     })
   await withHub(io, options, async client => {
     const { id: whole } = await client.job(await resolveJob(client, id))
-    const wanted = choose(await gather(client, whole, attempt), paths)
+    const wanted = choose(await artifactsOf(client, whole, attempt), paths)
     const folder = tar ?? options.out ?? outputsFolder(io.folder, shortId(whole))
     const place = resolve(io.folder, folder)
     const out = printerFor(io, options)
@@ -74,21 +74,10 @@ export async function get(id: string, paths: readonly string[], options: GetOpti
     }
     const mark = shortId(whole)
     const { overwrite } = options
-    const files = await fetchArtifacts(
-      client,
-      whole,
-      wanted,
-      { folder: place, mark, attempt, overwrite },
-      new TransferLine(io),
-    )
+    const how = { folder: place, mark, attempt, overwrite }
+    const files = await fetchingOutputs(wanted, io, onMore => fetchArtifacts(client, whole, wanted, how, onMore))
     out.show({ folder: place, files: [...files] }, getView)
   })
-}
-
-async function gather(client: Client, id: string, attempt: number | undefined): Promise<Artifact[]> {
-  const artifacts: Artifact[] = []
-  for await (const artifact of client.artifacts(id, { attempt })) artifacts.push(artifact)
-  return artifacts
 }
 
 function choose(artifacts: readonly Artifact[], paths: readonly string[]): readonly Artifact[] {

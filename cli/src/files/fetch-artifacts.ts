@@ -1,13 +1,12 @@
 import { chmod, lstat, mkdir, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Client } from '@stoker/client'
-import { sha256File } from '@stoker/files'
+import { atOnce, sha256File } from '@stoker/files'
 import { type Artifact, isInnerPath } from '@stoker/protocol'
 import { Failure } from '../failure.ts'
 import type { OutputOf } from '../output/schemas.ts'
-import type { TransferLine } from './transfer-line.ts'
 
-const AT_ONCE = 4
+export const AT_ONCE = 4
 
 type Fetched = OutputOf<'artifacts get'>['files'][number]
 
@@ -22,32 +21,21 @@ export interface FetchOptions {
   readonly overwrite?: boolean | undefined
 }
 
-/** Brings artifacts into a folder and never out of it; a file somebody changed is kept, and the new one put beside it. */
+/** Brings artifacts into a folder and never out of it; a file somebody changed is kept, and the new one put beside it. `onMore` hears of bytes as they come. */
 export async function fetchArtifacts(
   client: Client,
   id: string,
   artifacts: readonly Artifact[],
   options: FetchOptions,
-  line: TransferLine,
+  onMore: (bytes: number) => void,
 ): Promise<readonly Fetched[]> {
   await mkdir(options.folder, { recursive: true })
-  const all = artifacts.reduce((sum, { size }) => sum + size, 0)
-  const moved = new Map<string, number>()
-  let sum = 0
-  const queue = artifacts.values()
-  const fetched: Fetched[] = []
-  await line.during('fetching outputs', all, async onBytes => {
-    const lane = async () => {
-      for (const artifact of queue) {
-        const onOwn = (bytes: number) => {
-          sum += bytes - (moved.get(artifact.path) ?? 0)
-          moved.set(artifact.path, bytes)
-          onBytes(sum)
-        }
-        fetched.push(await fetchOne(client, id, artifact, options, onOwn))
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  const fetched = await atOnce(AT_ONCE, artifacts, artifact => {
+    let here = 0
+    return fetchOne(client, id, artifact, options, bytes => {
+      onMore(bytes - here)
+      here = bytes
+    })
   })
   return fetched.sort((a, b) => (a.path < b.path ? -1 : 1))
 }

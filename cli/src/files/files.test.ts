@@ -142,7 +142,7 @@ it('a group and a session get the files that are named, as a job does', async ()
   ])
 })
 
-it('brings home what the jobs of a group left, each into a folder of its own', async () => {
+it('brings home what the jobs of a group left side by side, each into a folder of its own', async () => {
   const id = '01890000-0000-7000-8000-0000000000aa'
   const members = ['x[lr=0.1]', 'x[lr=../up]'].map((name, index) => ({
     ...asJob(aJob({ name, state: 'succeeded' })),
@@ -156,6 +156,11 @@ it('brings home what the jobs of a group left, each into a folder of its own', a
   hub().on('GET /api/v1/jobs', ({ query }, response) =>
     reply(response, 200, { jobs: query.get('group') === id ? members : [], next: null }),
   )
+  const asked: (() => void)[] = []
+  hub().on('GET /api/v1/jobs/[^/]+/artifacts/.*', (_, response) => {
+    asked.push(() => response.writeHead(200).end('model'))
+    if (asked.length === members.length) for (const answer of asked) answer()
+  })
   const counts = { waiting: 0, queued: 0, active: 0, succeeded: 2, failed: 0, canceled: 0, timed_out: 0 }
   const facts = { id, name: 'x', owner: 'ann', size: 2, maxParallel: null, retryOf: null }
   hub().on('GET /api/v1/groups/:id', (_, response) =>

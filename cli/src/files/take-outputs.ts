@@ -15,11 +15,27 @@ export async function takeOutputs(
   { out, sent }: { readonly out: string | undefined; readonly sent: ReadonlyMap<string, string> | null },
   io: Io,
 ): Promise<OutputOf<'artifacts get'> | null> {
-  const artifacts: Artifact[] = []
-  for await (const artifact of client.artifacts(id)) artifacts.push(artifact)
+  const artifacts = await artifactsOf(client, id)
   if (artifacts.length === 0) return null
   const own = sent === null ? outputsFolder(io.folder, shortId(id)) : io.folder
   const folder = out === undefined ? own : resolve(io.folder, out)
-  const files = await fetchArtifacts(client, id, artifacts, { folder, mark: shortId(id), sent }, new TransferLine(io))
+  const options = { folder, mark: shortId(id), sent }
+  const files = await fetchingOutputs(artifacts, io, onMore => fetchArtifacts(client, id, artifacts, options, onMore))
   return { folder, files: [...files] }
+}
+
+export async function artifactsOf(client: Client, id: string, attempt?: number): Promise<Artifact[]> {
+  const artifacts: Artifact[] = []
+  for await (const artifact of client.artifacts(id, { attempt })) artifacts.push(artifact)
+  return artifacts
+}
+
+/** Shows how much of these artifacts has come while they are fetched. */
+export function fetchingOutputs<T>(
+  artifacts: readonly Artifact[],
+  io: Io,
+  fetch: (onMore: (bytes: number) => void) => Promise<T>,
+): Promise<T> {
+  const size = artifacts.reduce((sum, artifact) => sum + artifact.size, 0)
+  return new TransferLine(io).duringMore('fetching outputs', size, fetch)
 }

@@ -16,6 +16,17 @@ export class TransferLine {
     this.#screen.status(() => text)
   }
 
+  /** The same, where who works tells how many bytes more have come. */
+  duringMore<T>(what: string, size: number, work: (onMore: (bytes: number) => void) => Promise<T>): Promise<T> {
+    let sum = 0
+    return this.during(what, size, onBytes =>
+      work(more => {
+        sum += more
+        onBytes(sum)
+      }),
+    )
+  }
+
   async during<T>(what: string, size: number, work: (onBytes: (bytes: number) => void) => Promise<T>): Promise<T> {
     let here = 0
     this.#screen.status(() => lineOf(what, here, size))
