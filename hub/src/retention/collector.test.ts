@@ -122,6 +122,30 @@ test('content two artifacts share goes with the last of them', async () => {
   expect((await collector(31 * DAY_MS).run()).content).toEqual({ count: 1, bytes: 6 })
 })
 
+test('a group goes with the last of its jobs', async () => {
+  const idle = await openTestHub()
+  try {
+    const submit = async (array: number) =>
+      (await idle.call('POST', '/api/v1/jobs', { body: { type: 'noop', array } })).json
+    const [gone, live] = [await submit(2), await submit(1)]
+    const { engine, store, streams, blobs } = idle
+    const now = () => Date.now() + 31 * DAY_MS
+    const gc = new Collector({ engine, queries: store.queries, streams, blobs, now, retention: DEFAULT_RETENTION })
+    const groups = async () =>
+      (await idle.call('GET', '/api/v1/groups')).json.groups.map((group: { id: string }) => group.id)
+    await idle.call('POST', `/api/v1/jobs/${gone.jobs[0].id}/cancel`)
+    expect(await gc.run()).toMatchObject({ jobs: { count: 1 } })
+    expect(await groups()).toEqual([live.groups[0].id, gone.groups[0].id])
+    await idle.call('POST', `/api/v1/jobs/${gone.jobs[1].id}/cancel`)
+    expect(await gc.run()).toMatchObject({ jobs: { count: 1 } })
+    expect(await groups()).toEqual([live.groups[0].id])
+    expect((await idle.call('GET', `/api/v1/groups/${gone.groups[0].id}`)).json.code).toBe('group.not_found')
+    expect((await verifyData({ store })).problems).toEqual([])
+  } finally {
+    await idle.close()
+  }
+})
+
 test('many jobs go in slices, and an unfinished upload in the end', async () => {
   const jobs = Array.from({ length: 250 }, () => ({ type: 'noop' }))
   const idle = await openTestHub()

@@ -3,7 +3,7 @@ import type { BlobRow, GcReport, RowWrite } from '@stoker/protocol'
 import type { EngineLoop } from '../engine/loop.ts'
 import type { Blobs } from '../outputs/artifacts/port.ts'
 import type { Streams } from '../outputs/port.ts'
-import type { BlobPlace, Expired, Queries, ScanTable } from '../store/port.ts'
+import type { BlobPlace, EmptyGroups, Expired, Queries, ScanTable } from '../store/port.ts'
 import type { Retention } from './settings.ts'
 
 export interface CollectorPorts {
@@ -15,9 +15,10 @@ export interface CollectorPorts {
   readonly retention: Retention
 }
 
-/** Jobs of one commit, and contents looked at in one query: some milliseconds each, so that nobody waits behind them. */
+/** Jobs of one commit, and contents and groups looked at in one query: some milliseconds each, so that nobody waits behind them. */
 const JOBS_A_SLICE = 100
 const BLOBS_A_SLICE = 1000
+const GROUPS_A_SLICE = 1000
 
 type Part = { count: number; bytes: number }
 
@@ -64,6 +65,7 @@ export class Collector {
         add(part, gone)
       }
     }
+    await this.#forgetGroups()
     await this.#releaseInputs()
     for await (const rows of this.#unused()) {
       const { count, bytes } = await blobs.remove(rows, some => queries.unreferred(some))
@@ -100,6 +102,19 @@ export class Collector {
     if (table === 'artifact') await commit()
     else await streams.forget(commit)
     return slice
+  }
+
+  /** A group goes with the last of its jobs. */
+  async #forgetGroups(): Promise<void> {
+    const { engine, queries } = this.#ports
+    const before = this.#before('jobsMs')
+    for (let place: number | null = -1; place !== null && !this.#isClosing; ) {
+      const { ids, next }: EmptyGroups = await queries.emptyGroups(before, place, GROUPS_A_SLICE)
+      const rows = ids.map((id): RowWrite => ({ op: 'delete', table: 'jobGroup', key: { id } }))
+      if (rows.length > 0) await engine.execute({ kind: 'rows', rows })
+      place = next
+      await nextTurn()
+    }
   }
 
   /** Whoever retries an ended job finds its content a while longer: holding it counts as use. */

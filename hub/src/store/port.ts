@@ -201,6 +201,8 @@ export interface Queries {
   artifactUse(job: number, attempt: number): Promise<{ readonly count: number; readonly bytes: number }>
   /** Jobs with rows in the table that ended before a time, in order of seq, those behind `after`. */
   expired(table: ScanTable, endedBefore: number, after: number, limit: number): Promise<readonly Expired[]>
+  /** Looks at so many groups behind a first seq and tells which of them ended before a time and have no job left; `next` is null where the rest is younger. */
+  emptyGroups(endedBefore: number, afterSeq: number, look: number): Promise<EmptyGroups>
   /** Inputs of ended jobs, in order of seq. */
   endedInputs(limit: number): Promise<readonly InputRow[]>
   /** Looks at so many contents last used before a time, behind a place, and tells which of them nothing refers to. */
@@ -220,6 +222,12 @@ export interface Expired {
   readonly job: number
   readonly count: number
   readonly bytes: number
+}
+
+/** Groups by id, and behind which first seq to go on. */
+export interface EmptyGroups {
+  readonly ids: readonly string[]
+  readonly next: number | null
 }
 
 /** A place in the order of last use. */

@@ -42,6 +42,29 @@ export function groupsContract(open: OpenStore): void {
     expect(await seqs('bob', null)).toEqual([[3], null])
   })
 
+  it('tells groups that ended long ago and have no job left, a bounded look at a time', async () => {
+    const ended = { endedAt: 10 }
+    const groups = [
+      aGroup(1, ended),
+      aGroup(3),
+      aGroup(5, { endedAt: 20 }),
+      aGroup(7, ended),
+      aGroup(9, ended),
+      aGroup(11, { submittedAt: 15, endedAt: 16 }),
+    ]
+    await store.append(rowsOnly(...groups.map(insertGroup), insertJob(aJob(8))))
+    const look = async (before: number, after: number, many: number) => {
+      const { ids, next } = await store.queries.emptyGroups(before, after, many)
+      return [ids.map(id => groups.find(group => group.id === id)?.firstSeq), next]
+    }
+    expect(await look(15, -1, 100)).toEqual([[1, 9], null])
+    expect(await look(10, -1, 100)).toEqual([[], null])
+    expect(await look(15, -1, 2)).toEqual([[1], 3])
+    expect(await look(15, 3, 3)).toEqual([[9], 9])
+    expect(await look(15, 9, 3)).toEqual([[], null])
+    expect(await look(30, -1, 100)).toEqual([[1, 5, 9, 11], null])
+  })
+
   it('finds the one group whose id ends with the digits', async () => {
     const ids = ['01890000-0000-7000-8000-aaaabbbbcccc', '01890000-0000-7000-8000-1111bbbbcccc']
     await store.append(rowsOnly(...ids.map((id, index) => insertGroup(aGroup(index, { id })))))

@@ -1,4 +1,5 @@
 import type { BlobRow } from '@stoker/protocol'
+import { emptyAmong } from '../empty-groups.ts'
 import type { BlobPlace, Expired, ScanTable } from '../port.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import type { MemoryRows } from './tables.ts'
@@ -6,7 +7,7 @@ import type { MemoryRows } from './tables.ts'
 /** The queries about what is past its retention. */
 export function createMemoryRetention(
   rows: MemoryRows,
-): Pick<SyncQueries, 'expired' | 'endedInputs' | 'unusedBlobs' | 'unreferred' | 'blobsAfter'> {
+): Pick<SyncQueries, 'expired' | 'emptyGroups' | 'endedInputs' | 'unusedBlobs' | 'unreferred' | 'blobsAfter'> {
   const endedAt = (job: number) => rows.job.get(job)?.endedAt ?? null
 
   function partsOf(table: ScanTable): readonly { readonly job: number; readonly bytes: number }[] {
@@ -27,6 +28,16 @@ export function createMemoryRetention(
     return [...found.values()].slice(0, limit)
   }
 
+  function emptyGroups(endedBefore: number, afterSeq: number, look: number) {
+    const seen = rows.jobGroup
+      .ordered()
+      .filter(({ firstSeq }) => firstSeq > afterSeq)
+      .sort((a, b) => a.firstSeq - b.firstSeq)
+      .slice(0, look)
+    const jobs = rows.job.ordered()
+    return emptyAmong(seen, endedBefore, look, (from, to) => jobs.some(({ seq }) => seq >= from && seq < to))
+  }
+
   function unreferred(some: readonly BlobRow[]): readonly BlobRow[] {
     const used = new Set([...rows.artifact.ordered(), ...rows.input.ordered()].map(nameOf))
     return some.filter(row => rows.blob.get(rows.blob.keyOf(row)) !== undefined && !used.has(nameOf(row)))
@@ -43,6 +54,7 @@ export function createMemoryRetention(
 
   return {
     expired,
+    emptyGroups,
     endedInputs: limit =>
       rows.input
         .ordered()

@@ -56,6 +56,7 @@ function asyncQueries(queries: SyncQueries): Queries {
     artifact: async (job, attempt, path) => queries.artifact(job, attempt, path),
     artifactUse: async (job, attempt) => queries.artifactUse(job, attempt),
     expired: async (table, before, after, limit) => queries.expired(table, before, after, limit),
+    emptyGroups: async (before, after, look) => queries.emptyGroups(before, after, look),
     endedInputs: async limit => queries.endedInputs(limit),
     unusedBlobs: async (before, after, look) => queries.unusedBlobs(before, after, look),
     unreferred: async rows => queries.unreferred(rows),

@@ -62,6 +62,7 @@ export function createQueries(rows: Reader, reader: () => Thread<'reader'>, defe
     artifact: async (job, attempt, path) => (await here()).artifact(job, attempt, path),
     artifactUse: async (job, attempt) => (await there()).call('artifactUse', job, attempt),
     expired: async (table, before, after, limit) => (await there()).call('expired', table, before, after, limit),
+    emptyGroups: async (before, after, look) => (await there()).call('emptyGroups', before, after, look),
     endedInputs: async limit => (await there()).call('endedInputs', limit),
     unusedBlobs: async (before, after, look) => (await there()).call('unusedBlobs', before, after, look),
     unreferred: async rows => (await there()).call('unreferred', rows),

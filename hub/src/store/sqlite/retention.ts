@@ -1,4 +1,5 @@
-import type { BlobRow } from '@stoker/protocol'
+import type { BlobRow, GroupRow } from '@stoker/protocol'
+import { emptyAmong } from '../empty-groups.ts'
 import type { BlobPlace, ScanTable } from '../port.ts'
 import type { SyncQueries } from '../sync-queries.ts'
 import type { Connection } from './connection.ts'
@@ -17,9 +18,11 @@ const UNREFERRED = `NOT EXISTS (SELECT 1 FROM artifact WHERE artifact.sha256 = b
 /** The queries about what is past its retention. */
 export function createRetentionReader(
   db: Connection,
-): Pick<SyncQueries, 'expired' | 'endedInputs' | 'unusedBlobs' | 'unreferred' | 'blobsAfter'> {
+): Pick<SyncQueries, 'expired' | 'emptyGroups' | 'endedInputs' | 'unusedBlobs' | 'unreferred' | 'blobsAfter'> {
   const span = db.prepare('SELECT min(seq) AS first, max(seq) AS last FROM job')
   const submitted = db.prepare('SELECT seq, submittedAt FROM job WHERE seq >= ? ORDER BY seq LIMIT 1')
+  const groups = db.prepare('SELECT * FROM jobGroup WHERE firstSeq > ? ORDER BY firstSeq LIMIT ?')
+  const member = db.prepare('SELECT 1 FROM job WHERE seq >= ? AND seq < ?')
   const inputs = db.prepare(`SELECT input.* FROM input JOIN job ON job.seq = input.job
     WHERE job.endedAt IS NOT NULL ORDER BY input.job, input.sha256 LIMIT ?`)
   const looked = db.prepare(`SELECT * FROM blob INDEXED BY blob_used
@@ -52,6 +55,11 @@ export function createRetentionReader(
       .all(from, lastBefore(endedBefore), endedBefore, limit)
   }
 
+  function emptyGroups(endedBefore: number, afterSeq: number, look: number) {
+    const seen: readonly GroupRow[] = groups.all(afterSeq, look)
+    return emptyAmong(seen, endedBefore, look, (from, to) => member.get(from, to) !== undefined)
+  }
+
   const unreferred = (rows: readonly BlobRow[]) =>
     rows.filter(({ owner, sha256 }) => isUnreferred.get(owner, sha256) !== undefined)
 
@@ -64,6 +72,7 @@ export function createRetentionReader(
 
   return {
     expired,
+    emptyGroups,
     endedInputs: limit => inputs.all(limit),
     unusedBlobs,
     unreferred,
