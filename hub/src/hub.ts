@@ -203,6 +203,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     dataSizes: dataSizes(folder, Date.now),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
+      refusal: url => webhooks.refusal(url),
       ping: webhook => webhooks.ping(webhook, `${webhook.id}.${newId()}`),
     },
     limits,

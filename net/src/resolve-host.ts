@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction } from 'node:net'
 import { addressKind } from './address-kind.ts'
 import { GuardedFetchError } from './guarded-fetch-error.ts'
+import { hostOf } from './proxy.ts'
 
 /** Every address a name has, in the order they are to be tried. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
@@ -18,7 +19,7 @@ export async function checkedAddresses(
   resolve: Resolve,
   isPrivateAllowed: boolean,
 ): Promise<readonly string[]> {
-  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const hostname = hostOf(url)
   const addresses = isIP(hostname) === 0 ? await resolved(hostname, resolve) : [hostname]
   const refused = isPrivateAllowed ? undefined : addresses.find(address => addressKind(address) !== 'public')
   if (refused === undefined) return addresses

@@ -67,6 +67,8 @@ export interface ApiContext {
 /** What the routes of webhooks need of whoever signs and posts. */
 interface WebhookPort {
   readonly newSecret: () => string
+  /** Why a URL would never be posted to; null where that is not known. */
+  readonly refusal: (url: string) => string | null
   readonly ping: (webhook: WebhookState) => Promise<{ readonly status: number } | { readonly error: string }>
 }
 

@@ -123,6 +123,7 @@ export async function openTestHub(
     dataSizes: async () => ({ freeBytes: 1e12, parts: { database: 4096 } }),
     webhooks: {
       newSecret: () => signingSecret(randomBytes(24)),
+      refusal: url => webhooks.refusal(url),
       ping: webhook => webhooks.ping(webhook, uuidv7()),
     },
     listeners,

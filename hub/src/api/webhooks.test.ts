@@ -112,10 +112,25 @@ test('a ping says at once whether the target can be reached', async () => {
     error: null,
   })
   expect(told[0]?.body).toMatchObject({ type: 'ping', data: { job: null } })
-  const private_ = await hub.call('POST', '/api/v1/webhooks', { body: { url: 'http://10.1.2.3/x' } })
-  const ping = await hub.call('POST', `/api/v1/webhooks/${private_.json.id}/ping`)
+  const nowhere = await add({ url: 'http://hooks.invalid/x' })
+  const ping = await hub.call('POST', `/api/v1/webhooks/${nowhere.id}/ping`)
   expect(ping.json).toMatchObject({ delivered: false, status: null })
-  expect(ping.json.error).toMatch(/only public addresses may be fetched, 10\.1\.2\.3 is private/)
+  expect(ping.json.error).toMatch(/the URL names hooks\.invalid, which has no address/)
+})
+
+test.each([
+  ['http://10.1.2.3/x', '10.1.2.3 is private'],
+  ['http://[::1]:8080/x', '::1 is loopback'],
+  ['http://localhost/x', 'localhost is loopback'],
+  ['https://a.localhost/x', 'a.localhost is loopback'],
+  ['http://localhost./x', 'localhost. is loopback'],
+  ['http://0x7f.2/x', '127.0.0.2 is loopback'],
+  ['http://169.254.169.254/latest', '169.254.169.254 is link-local'],
+])('an address that would never be posted to is refused at once: %s', async (target, fact) => {
+  const { status, json } = await hub.call('POST', '/api/v1/webhooks', { body: { url: target } })
+  expect([status, json.code]).toEqual([400, 'request.invalid'])
+  expect(json.detail).toContain(`url: ${fact}, and only public addresses are posted to`)
+  expect((await hub.call('GET', '/api/v1/webhooks')).json.webhooks).toEqual([])
 })
 
 test('a webhook is seen, changed and removed by its owner and by admins only', async () => {

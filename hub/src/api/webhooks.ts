@@ -49,6 +49,8 @@ export function addWebhookRoutes(api: Api, context: RouteContext): void {
     handler: async (request, reply) => {
       const { url, on = [...TERMINAL_STATES], labels = {} } = request.body
       const { owner } = callerOf(request)
+      const refusal = webhooks.refusal(url)
+      if (refusal !== null) throw new Refused('request.invalid', refusal)
       const id = context.newId()
       const secret = webhooks.newSecret()
       await alone(async () => {

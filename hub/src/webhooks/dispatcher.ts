@@ -1,4 +1,4 @@
-import { guardedPost } from '@stoker/net'
+import { addressKind, guardedPost, hostOf } from '@stoker/net'
 import type { DeliveryRow, Job, JobRow, RowWrite, WebhookBody } from '@stoker/protocol'
 import type { Batch } from '../engine/core.ts'
 import type { EngineLoop } from '../engine/loop.ts'
@@ -39,6 +39,14 @@ export class WebhookDispatcher {
   /** Goes on with what an earlier process of the hub left untold. */
   async start(): Promise<void> {
     for (const id of await this.#ports.engine.read(({ webhooks }) => [...webhooks.keys()])) this.#open(id).wake()
+  }
+
+  /** Why nothing would ever be posted there, as far as the address itself tells; names are looked up each time something is posted. */
+  refusal(url: string): string | null {
+    const host = hostOf(new URL(url))
+    const kind = isLoopbackName(host) ? 'loopback' : addressKind(host)
+    if (kind === 'public' || kind === 'no address' || this.#ports.allowedHosts.includes(host)) return null
+    return `url: ${host} is ${kind}, and only public addresses are posted to; whoever runs the hub may allow this one: --webhook-allow ${host}`
   }
 
   /** Posts a test message now, and remembers nothing of it. */
@@ -141,7 +149,7 @@ export class WebhookDispatcher {
         {
           timeoutMs: ANSWER_MS,
           signal: this.#closing.signal,
-          allowPrivate: ({ hostname }) => allowedHosts.includes(hostname.replace(/^\[|\]$/g, '')),
+          allowPrivate: target => allowedHosts.includes(hostOf(target)),
         },
       )
       return { status }
@@ -150,6 +158,10 @@ export class WebhookDispatcher {
       return { error: error instanceof Error ? error.message : String(error) }
     }
   }
+}
+
+function isLoopbackName(host: string): boolean {
+  return /(^|\.)localhost\.?$/.test(host)
 }
 
 function hasLabels(row: JobRow, wanted: Readonly<Record<string, string>>): boolean {

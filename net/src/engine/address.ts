@@ -1,3 +1,4 @@
+import { hostOf } from '../proxy.ts'
 /** Where a Docker or podman engine listens. */
 export type EngineAddress =
   | { readonly kind: 'socket'; readonly path: string }
@@ -16,7 +17,7 @@ export function parseEngineAddress(text: string | undefined): EngineAddress {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['tcp:', 'http:'].includes(url.protocol) || url.hostname === '')
     throw new RangeError(`the engine's address should be unix:///path or tcp://host:port, it is ${text}`)
-  return { kind: 'tcp', host: url.hostname.replace(/^\[|\]$/g, ''), port: Number(url.port || PLAIN_PORT) }
+  return { kind: 'tcp', host: hostOf(url), port: Number(url.port || PLAIN_PORT) }
 }
 
 export function engineAddressText(address: EngineAddress): string {
