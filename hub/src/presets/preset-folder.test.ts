@@ -49,6 +49,19 @@ test('edits count from the next request on, also many within one tick of the fil
   expect(commands(await presets.current())).toEqual([['one']])
 })
 
+test('a folder that is made later is found, and one that is gone takes its presets along', async () => {
+  await rm(folder, { recursive: true })
+  const presets = await open()
+  expect(commands(await presets.current())).toEqual([])
+  await mkdir(folder)
+  await write(GOOD)
+  expect(commands(await presets.current())).toEqual([['one']])
+  await rm(folder, { recursive: true })
+  await presets.current()
+  now += 1000
+  expect(commands(await presets.current())).toEqual([])
+})
+
 test('whoever listens is told once for an edit, and not for a look that finds nothing new', async () => {
   await write(GOOD)
   const presets = await open()

@@ -1,5 +1,6 @@
+import { access } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Log, readJsonOr, writeAtomic } from '@stoker/files'
+import { hasCode, type Log, readJsonOr, writeAtomic } from '@stoker/files'
 import { z } from 'zod'
 import { FILE_NAMES, type FileText, type FileTexts, type GoodTexts, type Loaded, loadPresets } from './load-presets.ts'
 import type { CheckSpec, PresetBook } from './preset.ts'
@@ -64,8 +65,14 @@ export class PresetFolder {
     return this.#looking
   }
 
+  /** Most hubs have no presets: one question a second is enough for them. */
+  get #hadNone(): boolean {
+    return this.#seen.size > 0 && [...this.#seen.values()].every(({ text }) => text === null)
+  }
+
   async #look(): Promise<void> {
     const { folder, now } = this.#ports
+    if (this.#hadNone && (await isAbsent(folder))) return
     const found = await Promise.all(
       FILE_NAMES.map(async name => [name, await seeFile(join(folder, name), this.#seen.get(name), now())] as const),
     )
@@ -100,6 +107,13 @@ async function keptIn({ keptFile, log }: PresetFolderPorts): Promise<GoodTexts> 
     log('warn', `presets: the last good version cannot be read: ${error}`)
     return {}
   }
+}
+
+async function isAbsent(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    error => hasCode(error, 'ENOENT'),
+  )
 }
 
 function isSame(a: unknown, b: unknown): boolean {

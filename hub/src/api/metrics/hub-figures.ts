@@ -4,8 +4,8 @@ import type { State } from '../../engine/state.ts'
 import type { RouteContext } from '../context.ts'
 
 const NS = 1e9
-/** The monitor counts from one of its ticks to the next: only what is more than this was late. Each tick wakes an idle hub: a hundred a second were most of what it used. */
-const RESOLUTION_MS = 50
+/** The monitor counts from one of its ticks to the next: only what is more than this was late. Each tick wakes an idle hub: twenty a second were a sixth of what it used. */
+const RESOLUTION_MS = 100
 
 /** Figures of the hub process itself, and of the data it keeps. */
 export class HubFigures {
