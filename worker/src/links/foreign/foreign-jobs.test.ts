@@ -34,6 +34,7 @@ function jobsAt(hub: string, talk: Partial<Talk> = {}) {
       now: () => 1,
       log: () => {},
       freed: () => {},
+      told: () => {},
       workspaces: new Workspaces(join(folder, 'attempts')),
     },
     talkAbout: ({ record }) => ({
@@ -96,4 +97,19 @@ it('tells the end of what was begun when the worker leaves, and starts nothing a
   for (const go of late) go()
   await jobs.settled()
   expect({ offers, told }).toEqual({ offers: [], told: ['x lost'] })
+})
+
+it('writes nothing down once it is closed: what is told then is for the next process', async () => {
+  const { jobs, journal, offers, start } = jobsAt('http://a')
+  await start()
+  jobs.take('x', {}, NEED, [])
+  await vi.waitFor(() => expect(offers).toHaveLength(1))
+  const [record] = journal.open
+  if (record === undefined) throw new Error('it was not written down')
+  await jobs.close()
+  await removeTree(join(folder, 'jobs'))
+  const fence = fenceOf(record)
+  jobs.report([{ kind: 'running', fence, at: 2, isolation: 'none' }])
+  jobs.report([unstartedReport(fence, 3, { outcome: 'failed', error: 'no', note: null })])
+  expect(record).toMatchObject({ startedAt: null, end: null })
 })

@@ -18,6 +18,7 @@ import type { JobJournal } from './job-journal.ts'
 import { fenceOf, type JobRecord } from './job-record.ts'
 import type { Need, Taken } from './places.ts'
 import { CannotStart, type HeldJob, SILENT, type Talk } from './talk.ts'
+import { textOf } from './text-of.ts'
 
 export interface ForeignPorts {
   /** Names the hub in the journal: its address without the login. */
@@ -29,6 +30,8 @@ export interface ForeignPorts {
   readonly log: Log
   /** A place became free. */
   readonly freed: () => void
+  /** The hub has answered the last word about a job. */
+  readonly told: (record: JobRecord) => void
 }
 
 /** A job beyond its record: what is going on with it in this process. */
@@ -130,7 +133,9 @@ export class ForeignJobs implements Delivery {
     for (const sample of samples) this.#sampled(sample)
   }
 
+  /** Once closed, what is heard is for the next process: it finds the program, or its end, where its keeper left it. */
   report(reports: readonly AttemptReport[], sizes?: Readonly<Record<OutputStream, number>>): void {
+    if (this.#closing.signal.aborted) return
     for (const report of reports) {
       const held = this.#heldBy(report.fence)
       if (held === null) {
@@ -193,10 +198,11 @@ export class ForeignJobs implements Delivery {
   }
 
   #told(record: JobRecord): void {
-    const { journal, workspaces, now } = this.#ports
+    const { journal, workspaces, now, told } = this.#ports
     journal.told(record, now())
     void workspaces.remove(fenceOf(record))
     this.#drop(record)
+    told(record)
   }
 
   /** An end that was not told stays in the journal, whatever was the matter. */
@@ -293,8 +299,4 @@ export class ForeignJobs implements Delivery {
     const held = this.#held.get(fence.job)
     return held !== undefined && fenceKey(fenceOf(held.job.record)) === fenceKey(fence) ? held : null
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

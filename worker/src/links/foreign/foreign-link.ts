@@ -4,6 +4,7 @@ import type { Runner } from '../../run/runner.ts'
 import type { Link } from '../link.ts'
 import { ForeignJobs, type ForeignPorts } from './foreign-jobs.ts'
 import type { Answer } from './hub-calls.ts'
+import type { JobRecord } from './job-record.ts'
 import { Presence, type PresencePorts } from './presence.ts'
 import { Pulse } from './pulse.ts'
 import type { HeldJob, Talk } from './talk.ts'
@@ -32,7 +33,7 @@ export interface Dialect {
 }
 
 export interface ForeignLinkPorts
-  extends Omit<ForeignPorts, 'talkAbout' | 'freed'>,
+  extends Omit<ForeignPorts, 'talkAbout' | 'freed' | 'told'>,
     Omit<PresencePorts, 'register' | 'beat' | 'signal'> {
   /** Lets go of its connections. */
   readonly hangUp: () => void
@@ -50,13 +51,20 @@ export class ForeignLink implements Link {
   readonly #sampling: Pulse
   readonly #stop = new AbortController()
   readonly #repeating = new Set<string>()
+  /** Offered again while their last word was on its way: whether the hub had heard it by then, nobody knows. */
+  readonly #offeredMeanwhile = new Set<string>()
   #present: Promise<void> = Promise.resolve()
 
   constructor(ports: ForeignLinkPorts, dialectAt: (desk: Desk) => Dialect) {
     this.#ports = ports
     const { signal } = this.#stop
     const talkAbout = (job: HeldJob) => this.#dialect.talkAbout(job)
-    this.#jobs = new ForeignJobs({ ...ports, talkAbout, freed: () => this.#poll.hurry() })
+    this.#jobs = new ForeignJobs({
+      ...ports,
+      talkAbout,
+      freed: () => this.#poll.hurry(),
+      told: record => this.#told(record),
+    })
     this.#dialect = dialectAt({ jobs: this.#jobs, offered: (id, take) => this.#offered(id, take) })
     this.#presence = new Presence({
       ...ports,
@@ -127,7 +135,14 @@ export class ForeignLink implements Link {
     const known = this.#jobs.find(id)
     if (known === null) {
       if (!this.#jobs.isDraining) take()
-    } else if (known.toldAt !== null && known.said !== null) void this.#repeat(id, known.said)
+    } else if (known.said !== null) {
+      if (known.toldAt === null) this.#offeredMeanwhile.add(id)
+      else void this.#repeat(id, known.said)
+    }
+  }
+
+  #told({ id, said }: JobRecord): void {
+    if (this.#offeredMeanwhile.delete(id) && said !== null) void this.#repeat(id, said)
   }
 
   async #repeat(id: string, said: string): Promise<void> {

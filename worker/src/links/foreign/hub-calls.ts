@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { nodeTransport } from '@stoker/client'
 import type { Trust } from '@stoker/net'
+import { textOf } from './text-of.ts'
 
 /** Far above what a hub has to say; a stranger's hub fills no memory. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -51,7 +52,7 @@ export class HubCalls {
       if (PAGE.test(text)) throw new Error('it answered with a web page: something else is in its place')
       return { status: reply.status, json: tryJson(text), text: text.slice(0, KEPT_TEXT) }
     } catch (error) {
-      throw new HubAway(error instanceof Error ? error.message : String(error), { cause: error })
+      throw new HubAway(textOf(error), { cause: error })
     }
   }
 

@@ -5,6 +5,7 @@ import { type LeftFile, leftFiles } from '../foreign/left-files.ts'
 import { lastLines } from '../foreign/log-tail.ts'
 import type { PutTarget } from '../foreign/put-target.ts'
 import type { HeldJob } from '../foreign/talk.ts'
+import { textOf } from '../foreign/text-of.ts'
 import { stamp } from './qubix-machine.ts'
 
 /** All files of a job together that travel inside its report. */
@@ -79,7 +80,7 @@ async function leftBy(job: HeldJob, ports: CompletionPorts) {
     job.signal.throwIfAborted()
     return {
       artifacts: [],
-      why: `its files could not be read: ${error instanceof Error ? error.message : String(error)}`,
+      why: `its files could not be read: ${textOf(error)}`,
     }
   }
 }
@@ -107,7 +108,7 @@ async function tryPut(target: PutTarget, { record, signal }: HeldJob, work: stri
     return { url: await target.put(record.id, work, file, signal) }
   } catch (error) {
     signal.throwIfAborted()
-    return { url: null, why: `it could not be uploaded: ${error instanceof Error ? error.message : String(error)}` }
+    return { url: null, why: `it could not be uploaded: ${textOf(error)}` }
   }
 }
 

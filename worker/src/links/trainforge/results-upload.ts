@@ -6,6 +6,7 @@ import { packZip } from '@stoker/files'
 import { formatSize } from '@stoker/protocol'
 import { HubAway, type HubCalls, isFine, isTemporary } from '../foreign/hub-calls.ts'
 import { leftFiles } from '../foreign/left-files.ts'
+import { textOf } from '../foreign/text-of.ts'
 
 const STALL_MS = 60_000
 const MAX_RESULTS_BYTES = 2e9
@@ -26,7 +27,7 @@ export async function uploadResults(calls: HubCalls, of: Results): Promise<strin
   } catch (error) {
     of.signal.throwIfAborted()
     if (error instanceof HubAway) throw error
-    return `its files could not be read: ${error instanceof Error ? error.message : String(error)}`
+    return `its files could not be read: ${textOf(error)}`
   }
 }
 
