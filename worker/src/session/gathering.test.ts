@@ -18,6 +18,38 @@ describe('gathering', () => {
     expect(gathering.waitMs(1005)).toBe(0)
   })
 
+  it('lets the ends of longer programs wait longer, up to an eighth of what a program takes, and never beyond twenty', () => {
+    const waitAfter = (pauseMs: number) => {
+      const gathering = aGathering(8)
+      let now = 1000
+      for (let end = 0; end < 20; end += 1) {
+        gathering.ended()
+        gathering.started()
+        now += pauseMs
+        gathering.said(now)
+      }
+      gathering.ended()
+      return gathering.waitMs(now)
+    }
+    expect([2, 12, 60].map(waitAfter)).toEqual([5, 12, 20])
+  })
+
+  it('soon knows that programs have become short, also after a day without any', () => {
+    const gathering = aGathering(8)
+    let now = 1000
+    const end = (pauseMs: number) => {
+      gathering.ended()
+      gathering.started()
+      now += pauseMs
+      gathering.said(now)
+    }
+    for (let long = 0; long < 20; long += 1) end(60)
+    end(86_400_000)
+    for (let short = 0; short < 6; short += 1) end(2)
+    gathering.ended()
+    expect(gathering.waitMs(now)).toBe(5)
+  })
+
   it('lets nothing wait that comes after a pause', () => {
     const gathering = aGathering(8)
     gathering.ended()

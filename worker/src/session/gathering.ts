@@ -1,5 +1,10 @@
-/** Between two batches of ends: some ends later one commit of the hub is made instead of many. */
-const GATHER_MS = 5
+/** Between two batches of ends: some ends later one commit of the hub is made instead of many. The longer programs take, the less it matters to them. */
+const LEAST_GATHER_MS = 5
+const MOST_GATHER_MS = 20
+/** Of the time a program takes, which its place may be idle at worst. */
+const GATHERED_SHARE = 1 / 8
+/** A longer pause between two ends is one without work, and says nothing about programs. */
+const LONGEST_PAUSE_MS = 100
 /** Between two batches with output: nobody sees so little, and many programs that print at once share a batch. */
 const HURRY_MS = 2
 
@@ -13,6 +18,9 @@ export class Gathering {
   #ends = 0
   #isUrgent = false
   #saidAt = Number.NEGATIVE_INFINITY
+  #endsSaidAt = Number.NEGATIVE_INFINITY
+  /** Between one end and the next, the last ones counting most. */
+  #pauseMs = 0
 
   started(): void {
     this.#running += 1
@@ -29,6 +37,11 @@ export class Gathering {
 
   /** Everything reported so far has left, or waits for something else. */
   said(now: number): void {
+    if (this.#ends > 0) {
+      const pauseMs = (now - this.#endsSaidAt) / this.#ends
+      if (pauseMs <= LONGEST_PAUSE_MS) this.#pauseMs = (this.#pauseMs + pauseMs) / 2
+      this.#endsSaidAt = now
+    }
     this.#ends = 0
     this.#isUrgent = false
     this.#saidAt = now
@@ -37,6 +50,11 @@ export class Gathering {
   /** How much longer; 0 when there is nothing to wait for. */
   waitMs(now: number): number {
     if (this.#ends >= this.#running) return 0
-    return Math.max(0, Math.ceil(this.#saidAt + (this.#isUrgent ? HURRY_MS : GATHER_MS) - now))
+    return Math.max(0, Math.ceil(this.#saidAt + (this.#isUrgent ? HURRY_MS : this.#gatherMs) - now))
+  }
+
+  get #gatherMs(): number {
+    const programMs = this.#pauseMs * (this.#running + this.#ends)
+    return Math.max(LEAST_GATHER_MS, Math.min(MOST_GATHER_MS, programMs * GATHERED_SHARE))
   }
 }
