@@ -122,14 +122,19 @@ def message_of(body):
 
 
 def remove_launched(path, launch, within_s, may_come):
-    """Ends the container of a launch whoever made it; one that the engine is still making is waited for. True once it is gone."""
+    """Ends the container of a launch whoever made it; one that the engine is still making is waited for. True once it is gone.
+
+    Gone is what a list after its removal no longer shows: an engine may refuse to know what it has not finished.
+    """
     engine, until, look_until = Engine(path), time.monotonic() + within_s, time.monotonic() + (2 if may_come else 0)
+    was_there = False
     while True:
         try:
             found = engine.labelled(stoker_launch=launch)
-            gone = [engine.remove(container["Id"]) for container in found]
-            if all(gone) and (found or time.monotonic() >= look_until):
+            if not found and (was_there or time.monotonic() >= look_until):
                 return True
+            for container in found:
+                was_there = engine.remove(container["Id"]) or was_there
         except (EngineAway, EngineRefused):
             if not os.path.exists(path):
                 return False
