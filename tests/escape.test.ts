@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { JobDetail, JobSpecInput } from '@stoker/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { House } from './harness/house.ts'
-import { ended, logOf, prints, run } from './harness/jobs.ts'
+import { ended, logOf, run } from './harness/jobs.ts'
 import { processesWith } from './harness/processes.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -195,10 +195,9 @@ describe('a program that takes too much ends with the reason', () => {
     const mark = `${MARK}-storm`
     const spec = { command: [PYTHON, '-c', storm, mark], isolation: 'sandbox' } as const
     const { id } = await house.client.submit({ ...spec, command: [...spec.command] })
-    await prints(house.client, id, 'refused after', 60_000)
-    const log = await logOf(house.client, id)
-    expect(log).toMatch(/^refused after \d+\n$/)
-    expect(Number(log.split(' ')[2])).toBeLessThanOrEqual(4096)
+    const log = () => logOf(house.client, id)
+    await expect.poll(log, { timeout: 60_000 }).toMatch(/^refused after \d+\n$/)
+    expect(Number((await log()).split(' ')[2])).toBeLessThanOrEqual(4096)
     await house.client.cancel(id)
     expect((await ended(house.client, id)).state).toBe('canceled')
     expect(await processesWith(mark)).toEqual([])
