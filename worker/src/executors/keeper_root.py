@@ -73,7 +73,7 @@ def add(option):
 
 def within(place):
     """Nothing is made where a link of the machine leads."""
-    if not os.path.realpath(place).startswith(f"{ROOT}/"):
+    if not f"{os.path.realpath(place)}/".startswith(f"{ROOT}/"):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), place)
     return place
 

@@ -104,9 +104,21 @@ describe('a sandboxed program', () => {
     const script =
       'ls -d / /*; ls /dev /etc /etc/ssl; cat /etc/passwd /etc/hosts; for f in / /etc /dev /usr /dev/pts; do touch $f/x 2>/dev/null && echo $f; done; echo to >/dev/null && wc -c </dev/null && head -c 9 /dev/zero | wc -c'
     const once = await sh(script)
+    expect(await sh(script, { devices: ['/dev/null'] })).toBe(once)
     expect(await sh(script, { visiblePaths: [bench.root] })).toBe(once)
     expect(await sh(script, { visiblePaths: ['/usr/lib', '/usr/bin/env'] })).toBe(once)
     expect(once.endsWith('0\n9\n')).toBe(true)
+  })
+
+  it('is put together once for all programs of a root worker, except for those that have a device or a secret', async () => {
+    if (process.getuid?.() !== 0) return console.log('only a root worker keeps what all its sandboxes show')
+    const seesAsRoot = async (changes: Partial<LaunchOrder>) =>
+      (await sh(`awk '$5 == "/" { print $4 }' /proc/self/mountinfo`, changes)).trim()
+    expect(await seesAsRoot({})).toBe('/')
+    expect(await seesAsRoot({ visiblePaths: [bench.root, '/opt'] })).toBe('/')
+    const secrets = { hidden: [], memoryFolder: null, files: [{ name: 'a', value: btoa('b') }] }
+    expect(await seesAsRoot({ devices: ['/dev/null'] })).toBe('/newroot')
+    expect(await seesAsRoot({ secrets })).toBe('/newroot')
   })
 
   it('has a loopback and nothing else, with all ports free for one program after the other', async () => {

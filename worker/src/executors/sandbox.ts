@@ -73,8 +73,9 @@ export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): S
     ...closed,
   ]
   const isPlain = hasOnlyItsPlaces(order)
-  const outside = order.visiblePaths.filter(path => !isInWork(path)).map(visible)
-  const system = isPlain ? [...shown, ...outside] : shown
+  const outside = order.visiblePaths.filter(path => !isInWork(path))
+  const standing = isPlain ? outside.filter(path => !isBelow('/tmp', path)) : []
+  const system = [...shown, ...standing.map(visible)]
   const after = [
     ...nameServers(order),
     ['--proc', '/proc'],
@@ -82,7 +83,7 @@ export function sandboxOptions(order: LaunchOrder, { closed, shown }: System): S
     ...inMemory('/dev/shm', order),
     ['--remount-ro', '/dev'],
     ...inMemory('/tmp', order),
-    ...(isPlain ? [] : outside),
+    ...outside.filter(path => !standing.includes(path)).map(visible),
     ['staged', '--bind', join(order.folder, 'work'), '/work'],
     ...order.visiblePaths.filter(isInWork).map(visible),
     ...secretFiles(order),
@@ -101,7 +102,7 @@ interface SandboxOptions {
 /** Whether all that is mounted for this order alone goes where every sandbox has a place for it. */
 function hasOnlyItsPlaces({ network, devices, visiblePaths, secrets }: LaunchOrder): boolean {
   const hasSecrets = secrets !== null && secrets.files.length > 0
-  return network === 'none' && devices.length === 0 && !visiblePaths.some(isInOwnPlace) && !hasSecrets
+  return network === 'none' && devices.length === 0 && !visiblePaths.some(needsAPlace) && !hasSecrets
 }
 
 /** Files in memory count as memory nowhere but in a cgroup, so each such folder has a size. */
@@ -149,14 +150,18 @@ async function showIfPresent(path: string): Promise<Options> {
   return stat === null ? [] : [['--ro-bind-try', path, path]]
 }
 
-/** Where each sandbox has something of its own, which would hide what was there before. */
-function isInOwnPlace(path: string): boolean {
-  return ['/dev/', '/proc/', '/run/', '/tmp/'].some(place => `${path}/`.startsWith(place))
+/** Where each sandbox has something of its own that takes no more mounts, or nothing. */
+function needsAPlace(path: string): boolean {
+  return ['/dev', '/proc', '/run'].some(place => isBelow(place, path))
 }
 
 /** On a machine with a /work of its own: the program's folder is put there and would hide it. */
 function isInWork(path: string): boolean {
   return path.startsWith('/work/')
+}
+
+function isBelow(place: string, path: string): boolean {
+  return `${path}/`.startsWith(`${place}/`)
 }
 
 function visible(path: string): string[] {
