@@ -23,7 +23,7 @@ import { type FleetMember, kindJob, makeFleet, makeJob, plainJob } from './workl
 import { Random } from './world/random.ts'
 import { Timeline } from './world/timeline.ts'
 
-/** Longer than every lease, backoff and retry together: who is not done by then never will be. */
+/** Longer than every lease, backoff and retry together: where nothing comes to its end for so long, nothing ever will. */
 const PATIENCE_MS = 90 * 60_000
 
 export interface SimOptions {
@@ -88,7 +88,8 @@ export function runSim(options: SimOptions): SimResult {
     if (!isQuiet) timeline.in(1000, look)
   }
   timeline.in(637, look)
-  while (!isQuiet && timeline.now < options.faultMs + PATIENCE_MS && ghost.isClean) timeline.step()
+  const isHopeful = () => timeline.now < Math.max(options.faultMs, stats.lastDoneAt) + PATIENCE_MS
+  while (!isQuiet && isHopeful() && ghost.isClean) timeline.step()
   if (!isQuiet && ghost.isClean) ghost.complain('c', whatIsLeft(world))
   if (isQuiet && hub.state !== null) ghost.finish(hub.state)
   const end = hub.tables.journalEnd()

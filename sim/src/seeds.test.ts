@@ -32,6 +32,18 @@ describe('a seed', { timeout: LIMIT_MS }, () => {
     expect(hashes[0]).toBe(hashes[1])
   })
 
+  it('runs for as long as jobs end, however long the queue of an owner with a small limit', () => {
+    const { figures, violations, virtualMs } = aRun(1, 'light', {
+      workers: 20,
+      jobs: 2000,
+      maxGpus: 4,
+      hasSessions: false,
+    })
+    expect(violations).toEqual([])
+    expect(figures.jobs).toBeGreaterThanOrEqual(2000)
+    expect(virtualMs).toBeGreaterThan(100 * 60_000)
+  })
+
   it('runs until everything has ended', () => {
     const { figures, commits } = aRun(3, 'heavy')
     expect(figures.jobs).toBeGreaterThanOrEqual(30)

@@ -1,4 +1,4 @@
-import { fenceKey } from '@stoker/protocol'
+import { fenceKey, isTerminal } from '@stoker/protocol'
 import type { Batch } from '../../../hub/src/engine/core.ts'
 
 export interface RunFigures {
@@ -24,6 +24,12 @@ export class Stats {
   #succeeded = 0
   #lost = 0
   #lastEndAt = 0
+  #lastDoneAt = 0
+
+  /** When a job came to its end last. */
+  get lastDoneAt(): number {
+    return this.#lastDoneAt
+  }
 
   take({ changes }: Batch, now: number): void {
     for (const change of changes) {
@@ -44,6 +50,7 @@ export class Stats {
         case 'attemptEnded':
           this.#free(fenceKey(change), now)
           if (change.c === 'attemptEnded' && change.next === 'succeeded') this.#succeeded += 1
+          if (change.c === 'attemptEnded' && isTerminal(change.next)) this.#lastDoneAt = now
           break
         default:
       }
