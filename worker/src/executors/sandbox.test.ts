@@ -218,8 +218,9 @@ describe('a sandboxed program', () => {
 
   it('is over once its program is, whatever grace is left, though its network has a helper', async () => {
     if (!(await probeSandbox({ python: PYTHON })).internet) return console.log('slirp4netns is not usable here')
-    const order = await bench.anOrder(['sleep', '1000'], { isolation: 'sandbox', network: 'internet' })
-    const execution = await executor.start(order)
+    const argv = ['sh', '-c', 'echo; exec sleep 1000']
+    const execution = await executor.start(await bench.anOrder(argv, { isolation: 'sandbox', network: 'internet' }))
+    await printed(execution)
     execution.stop('canceled', 3_600_000)
     expect((await finish(execution)).exit).toMatchObject({ signal: 'SIGTERM', stoppedBy: 'canceled' })
   })
