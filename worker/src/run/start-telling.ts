@@ -1,8 +1,8 @@
 import type { AttemptReport, EndedReport } from '@stoker/protocol'
 import type { Delivery } from './delivery.ts'
 
-/** What ends sooner than this is told in one report with its end: one commit at the hub instead of two. A sandbox alone takes most of it where all places are busy; nobody sees a tenth of a second. */
-const FOLD_MS = 100
+/** What ends sooner than this is told in one report with its end: one commit at the hub instead of two. Longer, and who follows a program would see its first words late: they are shown once it runs. */
+const FOLD_MS = 15
 
 /** Tells that an attempt runs, unless its end comes so soon that both are told together. */
 export class StartTelling {
