@@ -60,7 +60,7 @@ export const USAGE = `npm run bench -- [options]
   --out FILE        where the figures go as JSON (bench/results/latest.json)
   --markdown        print the table for docs/performance.md
   --dist FOLDER     the bundles to measure (cli/dist)
-  --profile FOLDER  write CPU profiles of hub and worker there; the figures are then not worth keeping
+  --profile FOLDER  write CPU and heap profiles of hub and worker there, and a flame graph of each; the figures are then not worth keeping
 Exit code: 0 all ${Object.keys(GOALS).length} goals that could be measured are met, 1 one is missed, 2 the bench itself failed.`
 
 /** The only place that reads the command line and the environment. */

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Cleanups } from './cleanups.ts'
 import { type BenchOptions, readOptions, USAGE } from './config.ts'
+import { drawProfiles } from './flame/draw-profiles.ts'
 import { stopForGood } from './processes/living.ts'
 import { markdownOf, summaryText } from './report/summary.ts'
 import { runBench } from './run-bench.ts'
@@ -33,12 +34,13 @@ try {
 }
 
 async function bench(options: BenchOptions): Promise<number> {
-  const { distFolder, outFile, markdown, longestMs } = options
+  const { distFolder, outFile, markdown, longestMs, profileFolder } = options
   setTimeout(() => void giveUp(`not done after ${longestMs / 60_000} minutes`, 2), longestMs).unref()
   if (!existsSync(join(distFolder, 'hub.js')))
     throw new Error(`${distFolder} should hold the bundles; npm run build makes them`)
   const summary = await runBench(options, { cleanups, say })
   await cleanups.runAll()
+  if (profileFolder !== null) for (const picture of await drawProfiles(profileFolder)) say(`drawn: ${picture}`)
   await mkdir(dirname(outFile), { recursive: true })
   await writeFile(outFile, `${JSON.stringify(summary, null, 2)}\n`)
   process.stdout.write(`${markdown ? markdownOf(summary) : summaryText(summary)}\n`)

@@ -33,7 +33,7 @@ export async function runBench(options: BenchOptions, { cleanups, say }: BenchPo
   await chmod(scratch, 0o711)
   const watch = new MachineWatch(scratch)
   const silence = await watch.during('the silence before', () => sleep(QUIET_MS))
-  const ground = await layGround(options, scratch, cleanups)
+  const ground = await layGround(options, scratch, { cleanups, say })
   const takes = await takeAll(options.only, {
     take: async name => {
       say(`measuring ${name} …`)
@@ -57,7 +57,7 @@ export async function runBench(options: BenchOptions, { cleanups, say }: BenchPo
   }
 }
 
-async function layGround(options: BenchOptions, scratch: string, cleanups: Cleanups): Promise<Ground> {
+async function layGround(options: BenchOptions, scratch: string, { cleanups, say }: BenchPorts): Promise<Ground> {
   const redis = await startRedis(scratch, options.path)
   if (redis !== null) cleanups.add(redis.stop)
   const postgres = await startPostgres(scratch, options.path)
@@ -65,6 +65,7 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
   return {
     path: options.path,
     scratch,
+    say,
     soakMinutes: options.soakMinutes,
     bundles: {
       distFolder: resolve(options.distFolder),
@@ -79,8 +80,10 @@ async function layGround(options: BenchOptions, scratch: string, cleanups: Clean
 async function measure(name: MeasureName, ground: Ground, cleanups: Cleanups): Promise<Findings> {
   const own = new Cleanups()
   cleanups.add(() => own.runAll())
+  const { profileFolder } = ground.bundles
+  const bundles = { ...ground.bundles, profileFolder: profileFolder && join(profileFolder, name) }
   try {
-    return await ALL_MEASURES[name](new Stage(ground, own), ground)
+    return await ALL_MEASURES[name](new Stage({ ...ground, bundles }, own), ground)
   } finally {
     await own.runAll()
   }

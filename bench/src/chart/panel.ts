@@ -1,3 +1,5 @@
+import { svgText } from './svg-text.ts'
+
 /** A line of a panel; hollow points were not measured the way the others were, the legend says how. */
 export interface Series {
   readonly name: string
@@ -74,8 +76,7 @@ function line(x1: number, y1: number, x2: number, y2: number): string {
 }
 
 function text(x: number, y: number, words: string, anchor: string, size = 11, weight = 'normal'): string {
-  const safe = words.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
-  return `<text x="${x}" y="${y}" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}">${safe}</text>`
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}" font-size="${size}" font-weight="${weight}">${svgText(words)}</text>`
 }
 
 function figure(value: number): string {

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { cpus, loadavg } from 'node:os'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fillBacklog } from '../backlog.ts'
 import { writePng } from '../chart/picture.ts'
@@ -19,7 +20,7 @@ const QUEUED_BESIDE = 10_000
 const inRepository = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
 /** How costs grow with the backlog and with the fleet; no goals, but pictures. */
-export const measureCurves: Measure = async (stage, { path }) => {
+export const measureCurves: Measure = async (stage, { path, say }) => {
   const curves: Curves = {
     at: new Date().toISOString(),
     machine: `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), load ${(loadavg()[0] ?? 0).toFixed(1)} before`,
@@ -27,10 +28,14 @@ export const measureCurves: Measure = async (stage, { path }) => {
     workers: await overWorkers(stage),
     simulated: { workers: SIMULATED, planMs: planMsSimulated(SIMULATED) },
   }
-  await mkdir(inRepository('bench/results'), { recursive: true })
-  await writeFile(inRepository('bench/results/curves.json'), `${JSON.stringify(curves, null, 2)}\n`)
+  const file = inRepository('bench/results/curves.json')
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, `${JSON.stringify(curves, null, 2)}\n`)
   const browser = findProgram('chromium', path)
-  if (browser === null) return {}
+  if (browser === null) {
+    say(`curves: the pictures are drawn by chromium, which is not installed; their figures are in ${file}`)
+    return {}
+  }
   const foot = `${curves.at.slice(0, 10)}, ${curves.machine}. npm run bench -- --only curves`
   await writePng(browser, queuedPanels(curves), foot, inRepository('docs/curves-queued.png'))
   await writePng(browser, workerPanels(curves), foot, inRepository('docs/curves-workers.png'))

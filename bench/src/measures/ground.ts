@@ -16,6 +16,8 @@ export interface Ground {
   /** Where programs are looked for. */
   readonly path: string
   readonly scratch: string
+  /** For what a measure cannot say by its figures. */
+  readonly say: (text: string) => void
   readonly soakMinutes: number
   readonly bundles: Bundles
   readonly redis: Redis | NotMeasured

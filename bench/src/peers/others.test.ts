@@ -9,6 +9,7 @@ import { SlurmPeer } from './slurm.ts'
 import { TaskSpooler } from './task-spooler.ts'
 
 const BARE: Ground = {
+  say: () => {},
   soakMinutes: 1,
   scratch: '/nowhere',
   bundles: { distFolder: '/nowhere', profileFolder: null },

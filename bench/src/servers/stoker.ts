@@ -80,8 +80,7 @@ function startNode(
   args: readonly string[],
   nodeArgs: readonly string[] = [],
 ): Promise<Child> {
-  // V8 names the files itself, one for each thread.
-  const profiling = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profileFolder, name)}`]
+  const profiling = profileFolder === null ? [] : profilingFlags(join(profileFolder, name))
   const file = join(distFolder, `${name}.js`)
   return startChild({
     name,
@@ -90,4 +89,9 @@ function startNode(
     ready: /"ready":true/,
     env: { ...process.env, ...nodeEnv(file, process.env) },
   })
+}
+
+/** V8 names the files itself, one for each thread. */
+function profilingFlags(folder: string): readonly string[] {
+  return ['--cpu-prof', `--cpu-prof-dir=${folder}`, '--heap-prof', `--heap-prof-dir=${folder}`]
 }
