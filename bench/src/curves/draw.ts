@@ -7,8 +7,8 @@ export interface Curves {
   readonly machine: string
   readonly queued: readonly Point[]
   readonly workers: readonly Point[]
-  /** By the engine alone, in one process. */
-  readonly simulated: { readonly workers: number; readonly planMs: number }
+  /** By the engine alone, in one process: the pass after a submit to an idle fleet, which looks at every worker with room. */
+  readonly simulated: readonly { readonly workers: number; readonly planMs: number }[]
 }
 
 export function queuedPanels({ queued }: Curves): readonly Panel[] {
@@ -19,17 +19,22 @@ export function queuedPanels({ queued }: Curves): readonly Panel[] {
 }
 
 export function workerPanels({ workers, simulated }: Curves): readonly Panel[] {
-  const beyond = { x: simulated.workers, y: simulated.planMs, isHollow: true }
-  const plan = { name: 'planning pass (hollow: engine alone)', points: [...planOf(workers), beyond] }
-  return panelsOf(workers, 'connected workers', 'hub killed → all workers back', plan)
+  const alone = simulated.map(({ workers: x, planMs: y }) => ({ x, y, isHollow: true }))
+  return panelsOf(
+    workers,
+    'connected workers',
+    'hub killed → all workers back',
+    { name: 'planning pass', points: planOf(workers) },
+    { name: 'planning pass for a GPU job, engine alone', points: alone },
+  )
 }
 
-function panelsOf(points: readonly Point[], xLabel: string, restart: string, plan: Series): readonly Panel[] {
+function panelsOf(points: readonly Point[], xLabel: string, restart: string, ...plans: Series[]): readonly Panel[] {
   const of = (name: string, y: (point: Point) => number): Series => ({
     name,
     points: points.map(point => ({ x: point.x, y: y(point) })),
   })
-  const times = [of('submit → durable', p => p.submitMs), of('submit → start at an idle worker', p => p.startMs), plan]
+  const times = [of('submit → durable', p => p.submitMs), of('submit → start at an idle worker', p => p.startMs), ...plans]
   return [
     { title: 'Times, medians', xLabel, yLabel: 'ms', series: times },
     { title: 'Memory of the hub', xLabel, yLabel: 'MB', series: [of('memory', p => p.memoryMb)] },

@@ -13,7 +13,7 @@ import type { Measure, Stage } from './ground.ts'
 
 const QUEUED = [1_000, 10_000, 100_000, 1_000_000]
 const WORKERS = [1, 10, 100, 1_000]
-const SIMULATED = 10_000
+const SIMULATED = [1, 10, 100, 1_000, 10_000]
 /** Beside the workers, so that every pass has something to pass over. */
 const QUEUED_BESIDE = 10_000
 
@@ -26,7 +26,7 @@ export const measureCurves: Measure = async (stage, { path, say }) => {
     machine: `${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), load ${(loadavg()[0] ?? 0).toFixed(1)} before`,
     queued: await overQueued(stage),
     workers: await overWorkers(stage),
-    simulated: { workers: SIMULATED, planMs: planMsSimulated(SIMULATED) },
+    simulated: SIMULATED.map(workers => ({ workers, planMs: planMsSimulated(workers) })),
   }
   const file = inRepository('bench/results/curves.json')
   await mkdir(dirname(file), { recursive: true })
