@@ -34,7 +34,11 @@ function panelsOf(points: readonly Point[], xLabel: string, restart: string, ...
     name,
     points: points.map(point => ({ x: point.x, y: y(point) })),
   })
-  const times = [of('submit → durable', p => p.submitMs), of('submit → start at an idle worker', p => p.startMs), ...plans]
+  const times = [
+    of('submit → durable', p => p.submitMs),
+    of('submit → start at an idle worker', p => p.startMs),
+    ...plans,
+  ]
   return [
     { title: 'Times, medians', xLabel, yLabel: 'ms', series: times },
     { title: 'Memory of the hub', xLabel, yLabel: 'MB', series: [of('memory', p => p.memoryMb)] },
