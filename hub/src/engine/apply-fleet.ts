@@ -1,5 +1,5 @@
 import type { ChangeOf } from '@stoker/protocol'
-import { freeDevices, touchDevice, workerOf } from './claims.ts'
+import { freeDevices, touchDevice, touchWorker, workerOf } from './claims.ts'
 import { giveUse, settleUseOf } from './owner-use.ts'
 import { givePlace, wakeSessionsOn } from './sessions.ts'
 import type { State, WorkerState } from './state.ts'
@@ -26,6 +26,7 @@ export const FLEET_APPLIERS = {
     }
     state.workers.delete(id)
     state.fleet.remove(id, facts)
+    state.untouched.leave(id)
     state.dirtyWorkers.delete(id)
   },
   deviceQuarantined: (state: State, { uuid, reason, by, at }: ChangeOf<'deviceQuarantined'>): void => {
@@ -71,7 +72,9 @@ function applyWorker(state: State, { c: _, id, at, ...facts }: ChangeOf<'worker'
   worker.classKey = classKeyOf(facts)
   recountFree(worker)
   state.workers.set(id, worker)
-  state.dirtyWorkers.add(id)
+  state.untouched.join(worker)
+  touchWorker(state, worker)
+  for (const { uuid } of facts.hardware.gpus) if (state.fleet.isShared(uuid)) touchDevice(state, uuid)
 }
 
 function recountFree(worker: WorkerState): void {

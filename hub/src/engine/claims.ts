@@ -2,6 +2,7 @@ import { type Fence, sameFence } from '@stoker/protocol'
 import { giveUse, takeUse } from './owner-use.ts'
 import { givePlace } from './sessions.ts'
 import { type ActiveJob, type Bucket, type Claim, claimKey, type State, type WorkerState } from './state.ts'
+import { noteTouch } from './untouched.ts'
 
 /** What an attempt takes: the bucket says how much, the placement which devices. */
 export function claimOf(
@@ -29,6 +30,7 @@ export function takeClaim(state: State, claim: Claim): void {
     holders.set(claimKey(claim), claim)
     state.devices.set(uuid, holders)
   }
+  state.untouched.note(claim.worker, false)
 }
 
 /** The attempt is over: what it claimed may be given again. */
@@ -43,7 +45,7 @@ export function giveBack(state: State, claim: Claim, at: number): void {
   worker.memoryMbFree += claim.memoryMb
   worker.slotsFree += 1
   freeDevices(state, claim)
-  state.dirtyWorkers.add(claim.worker)
+  touchWorker(state, worker)
 }
 
 /** Two workers on one host share devices: what one gives back may be what a job waits for on the other. */
@@ -58,7 +60,16 @@ export function freeDevices(state: State, claim: Claim): void {
 
 /** Something about a device changed: every worker that shows it is worth a look. */
 export function touchDevice(state: State, uuid: string): void {
-  for (const id of state.fleet.hostsOf(uuid)) if (state.workers.has(id)) state.dirtyWorkers.add(id)
+  for (const id of state.fleet.hostsOf(uuid)) {
+    const worker = state.workers.get(id)
+    if (worker !== undefined) touchWorker(state, worker)
+  }
+}
+
+/** Something about a worker changed: it is worth a look. */
+export function touchWorker(state: State, worker: WorkerState): void {
+  state.dirtyWorkers.add(worker.id)
+  noteTouch(state, worker)
 }
 
 /** An offer its worker has not taken up yet; tasks have places of their own and fill nobody's window. */

@@ -35,6 +35,11 @@ export class Fleet {
     return hosts === undefined ? [] : [...hosts.keys()]
   }
 
+  /** Whether several workers show a device. */
+  isShared(uuid: string): boolean {
+    return (this.#hosts.get(uuid)?.size ?? 0) > 1
+  }
+
   add(id: string, facts: WorkerFacts): void {
     this.#move(facts, 1)
     for (const { uuid, memoryMb } of facts.hardware.gpus) {

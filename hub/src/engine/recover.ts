@@ -20,7 +20,7 @@ import {
   type WorkerRow,
 } from '@stoker/protocol'
 import { apply } from './apply.ts'
-import { claimOf, isOutstanding, takeClaim } from './claims.ts'
+import { claimOf, isOutstanding, takeClaim, touchDevice } from './claims.ts'
 import { restoreGroup } from './groups.ts'
 import { type SecretState, secretKey } from './owner-things.ts'
 import { useOf } from './owner-use.ts'
@@ -118,8 +118,10 @@ export class Recovering {
     for (const { owner, ...limits } of rows.limits) state.limits.set(owner, limits)
     for (const { spec: _, ...schedule } of rows.schedules) state.schedules.set(schedule.id, schedule)
     for (const { owner, average, at } of rows.ownerUses) Object.assign(useOf(state, owner), { average, at })
-    for (const { uuid, reason, quarantinedBy: by, quarantinedAt: at } of rows.devices)
+    for (const { uuid, reason, quarantinedBy: by, quarantinedAt: at } of rows.devices) {
       state.quarantined.set(uuid, { reason, by, at })
+      touchDevice(state, uuid)
+    }
     for (const row of rows.sessions) this.#restoreSession(row, now)
     for (const row of rows.active) if (row.session === null) this.#restoreActive(row, now)
     for (const row of rows.active) if (row.session !== null) this.#restoreActive(row, now)

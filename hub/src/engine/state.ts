@@ -22,6 +22,7 @@ import { QueuedJobs } from './queued-jobs.ts'
 import { RunTimeBook } from './run-times.ts'
 import type { ScheduleState } from './schedules.ts'
 import type { SessionState, Target } from './sessions.ts'
+import { UntouchedWorkers } from './untouched.ts'
 
 /** Anything JSON can say. */
 export type Json = ChangeOf<'workerNoted'>['note']
@@ -201,6 +202,8 @@ export interface State {
   readonly dirtyOwners: Set<string>
   /** Volatile: sums over all workers. */
   readonly fleet: Fleet
+  /** Volatile: workers with nothing on them. */
+  readonly untouched: UntouchedWorkers
   /** Volatile: what the workers together say of each device. */
   readonly deviceNews: Map<string, DeviceNews>
   /** Volatile: the oldest job of each bucket that could not start, and since when. */
@@ -253,6 +256,7 @@ export function emptyState(): State {
     woken: new Set(),
     dirtyOwners: new Set(),
     fleet: new Fleet(),
+    untouched: new UntouchedWorkers(),
     deviceNews: new Map(),
     waitingHeads: new Map(),
     reservations: { held: [], lookedAt: Number.NEGATIVE_INFINITY },

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { TestHouse } from '../engine/test-house.ts'
+import { isUntouched } from '../engine/untouched.ts'
 import { neverRefusals } from './fit.ts'
 import { REFUSALS } from './refusal.ts'
 import { refusalsNow } from './refusals-now.ts'
@@ -25,6 +26,7 @@ export function expectSound({ state, now }: TestHouse): void {
       worker.facts.memoryMb - sum('memoryMb'),
       worker.facts.maxJobs - claims.length,
     ])
+    expect(state.untouched.has(worker.id), `what is known of ${worker.id}`).toBe(isUntouched(state, worker))
     for (const id of state.queued.buckets()) {
       const bucket = state.buckets.get(id)
       if (bucket === undefined) continue

@@ -36,6 +36,11 @@ export class Holds {
     return this.#holds.filter(hold => hold.isBroken).map(hold => hold.reservation)
   }
 
+  /** On how many workers something is kept. */
+  get workers(): number {
+    return this.#byWorker.size
+  }
+
   on(worker: string): Hold | null {
     const hold = this.#byWorker.get(worker)
     return hold === undefined || hold.isBroken ? null : hold

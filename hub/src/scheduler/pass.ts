@@ -4,7 +4,7 @@ import { hostsOf } from './claims-on.ts'
 import { Devices } from './devices.ts'
 import { isCooling, isOpen } from './door.ts'
 import { FairShare } from './fair-share.ts'
-import { FitByClass } from './fit.ts'
+import { FitByClass, looksAtEach } from './fit.ts'
 import { chooseBeside, Holds, isStale } from './holds.ts'
 import { Allowance } from './limits.ts'
 import { Order } from './order.ts'
@@ -135,8 +135,28 @@ class Pass {
   }
 
   #openPool(): Pool {
-    this.#open ??= new Pool(this.#roomsOf(this.#view.workers.keys()), this.#rankFor)
+    this.#open ??= new Pool(this.#roomsOf(this.#worthALook()), this.#rankFor)
     return this.#open
+  }
+
+  /**
+   * Every worker, but of idle ones that are alike only as many as new jobs and reservations could take, beside those that
+   * have changed: on these, jobs that wait already may come first.
+   */
+  #worthALook(): Iterable<string> {
+    const { workers, untouched, queued, dirtyBuckets, buckets } = this.#view
+    let most = this.#holds.workers
+    for (const id of dirtyBuckets) {
+      const shape = buckets.get(id)?.shape
+      if (shape !== undefined && looksAtEach(shape)) return workers.keys()
+      most += queued.sizeOf(id)
+    }
+    if (most >= workers.size) return workers.keys()
+    const changed = new Set(this.#changed.rooms.map(({ worker }) => worker.id))
+    return untouched.some(most, changed, id => {
+      const worker = workers.get(id)
+      return worker !== undefined && isOpen(worker, this.#now)
+    })
   }
 
   #roomsOf(ids: Iterable<string>): readonly Room[] {

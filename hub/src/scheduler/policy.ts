@@ -14,6 +14,7 @@ export type View = Readonly<
     | 'deviceNews'
     | 'ownerUses'
     | 'fleet'
+    | 'untouched'
     | 'waitingHeads'
     | 'reservations'
     | 'dirtyBuckets'

@@ -1,3 +1,4 @@
+import { touchWorker } from '../claims.ts'
 import type { Command, Facts, Replies } from '../commands.ts'
 import type { ActiveJob, Now, State } from '../state.ts'
 import { waitingOf } from '../waiting.ts'
@@ -76,7 +77,7 @@ function endCoolDowns(state: State, now: Now): void {
     for (const [bucket, until] of worker.coolDown) {
       if (until > now.lease) continue
       worker.coolDown.delete(bucket)
-      state.dirtyWorkers.add(worker.id)
+      touchWorker(state, worker)
     }
   }
 }

@@ -17,6 +17,11 @@ export class ChangedQueue extends QueuedJobs {
     return this.#inner.size + (this.#inner.has(this.#job) ? 0 : 1)
   }
 
+  override sizeOf(bucket: number): number {
+    const isFrom = this.#inner.get(this.#job)?.bucket === bucket ? 1 : 0
+    return this.#inner.sizeOf(bucket) - isFrom + (bucket === this.#bucket ? 1 : 0)
+  }
+
   override *buckets(): IterableIterator<number> {
     let isListed = false
     for (const id of this.#inner.buckets()) {
