@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { State, WorkerFacts, WorkerState } from './state.ts'
 
 interface Known {
@@ -106,11 +107,11 @@ function isWhole({ devices, quarantined, deviceNews, fleet }: State, uuid: strin
   return news === undefined || (news.fault === null && (news.foreignMb ?? 0) === 0)
 }
 
-/** Everything by which a plan may fit, rank and fill idle workers; more than their class, by what is installed. */
+/** Everything by which a plan may fit, rank and fill idle workers: more than their class, by what is installed. Short, as every worker has one. */
 function kindOf(facts: WorkerFacts, classKey: string): string {
   const { environments, types } = facts.abilities
   const areUnreal = facts.hardware.gpus.map(({ simulated }) => simulated)
-  return JSON.stringify([classKey, facts.window, areUnreal, environments, types])
+  return hash('sha256', JSON.stringify([classKey, facts.window, areUnreal, environments, types]), 'base64')
 }
 
 /** Where one stands, or would stand, among others in order. */
