@@ -15,9 +15,11 @@ export function flameSvg(title: string, { frames, total }: Flame): string {
   const all = weightOf(frames)
   const perUnit = WIDTH / Math.max(all, 1)
   const height = HEAD + depthOf(frames, perUnit) * ROW
+  const words = svgText(`${title}: ${total}`)
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" font-family="DejaVu Sans Mono, monospace" font-size="10" fill="#222">
+<title>${words}</title>
 <rect width="${WIDTH}" height="${height}" fill="#fff"/>
-<text x="4" y="18" font-size="13">${svgText(`${title}: ${total}`)}</text>
+<text x="4" y="18" font-size="13">${words}</text>
 ${rowsOf(frames, 0, height - ROW, { perUnit, all }).join('\n')}
 </svg>
 `

@@ -58,6 +58,7 @@ it('says of memory who made what is held', () => {
 
 it('draws callees above their caller, as wide as their share', () => {
   const svg = flameSvg('hub', readCpuProfile(CPU))
+  expect(svg).toContain('<title>hub: 1.0 s of processor time</title>')
   expect(svg).toContain('>hub: 1.0 s of processor time</text>')
   expect(svg).toContain('<title>processTimers 80.0 %</title><rect x="0.0" y="60" width="960.0"')
   expect(svg).toContain('<title>commit 70.0 %</title><rect x="0.0" y="44" width="840.0"')
