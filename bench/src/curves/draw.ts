@@ -7,7 +7,7 @@ export interface Curves {
   readonly machine: string
   readonly queued: readonly Point[]
   readonly workers: readonly Point[]
-  /** By the engine alone, in one process: the pass after a submit to an idle fleet, which looks at every worker with room. */
+  /** By the engine alone, in one process: the pass after a submit to an idle fleet. */
   readonly simulated: readonly { readonly workers: number; readonly planMs: number }[]
 }
 

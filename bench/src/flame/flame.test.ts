@@ -77,11 +77,12 @@ it('leaves out what is too narrow to be seen', () => {
 it('draws what a real V8 wrote, one picture for each profile', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'flame-'))
   try {
+    expect(await drawProfiles(join(folder, 'not-yet-there'))).toEqual([])
     const own = join(folder, 'noop', 'hub')
     const busy = 'function spin() { const end = Date.now() + 100; while (Date.now() < end); } spin()'
     const flags = ['--cpu-prof', `--cpu-prof-dir=${own}`, '--heap-prof', `--heap-prof-dir=${own}`]
     await promisify(execFile)(process.execPath, [...flags, '-e', busy])
-    const [cpu = '', heap = '', ...more] = await drawProfiles(folder)
+    const [cpu = '', heap = '', ...more] = await drawProfiles(`${folder}/`)
     expect(more).toEqual([])
     expect(await readFile(cpu, 'utf8')).toMatch(/>noop\/hub \(process \d+, main thread\): \d\.\d s of processor time</)
     expect(await readFile(cpu, 'utf8')).toMatch(/<title>spin \d+\.\d %<\/title>/)
